@@ -1,0 +1,141 @@
+#include "harness/worker/case_runner.h"
+
+#include <c10/cuda/CUDAException.h>
+#include <c10/cuda/CUDAGuard.h>
+#include <c10/util/Exception.h>
+#include <fmt/format.h>
+
+#include <stdexcept>
+
+#include "harness/verify/verify.h"
+#include "harness/worker/measure_case.h"
+
+namespace tigon::harness {
+namespace {
+
+SpeedRecord base_record(const CaseRequest& request, c10::Device device) {
+  SpeedRecord record;
+  record.case_id = request.c.id();
+  record.op = request.c.op;
+  record.device = device.str();
+  record.implementation = implementation::kFused;
+  record.pass = pass::kVerify;
+  record.seed = request.seed;
+  record.reproduce = request.reproduce;
+  record.started_at = request.started_at;
+  record.binary_digest = request.binary_digest;
+  record.git_commit = request.git_commit;
+  return record;
+}
+
+nlohmann::json to_json(const std::vector<RoofMeasurement>& measurements) {
+  nlohmann::json json = nlohmann::json::array();
+  for (const RoofMeasurement& m : measurements) {
+    json.push_back({{"bytes", m.bytes},
+                    {"reads", m.reads},
+                    {"writes", m.writes},
+                    {"dtype", m.dtype},
+                    {"way", m.way},
+                    {"per_second", m.per_second}});
+  }
+  return json;
+}
+
+// After some CUDA errors (an illegal access, a trap) every later call of the process fails too.
+bool is_sticky(const std::exception& error) {
+  return dynamic_cast<const c10::AcceleratorError*>(&error) != nullptr;
+}
+
+}  // namespace
+
+CaseRunner::CaseRunner(const std::vector<Operator>& operators, c10::Device device)
+    : operators_(operators), device_(device) {}
+
+const Operator& CaseRunner::find(const std::string& name) const {
+  for (const Operator& op : operators_) {
+    if (op.name == name) return op;
+  }
+  throw std::invalid_argument(fmt::format("no operator \"{}\"", name));
+}
+
+void CaseRunner::prepare_to_measure() {
+  if (clock_) return;
+  clock_ = make_clock(device_);
+  roof_ = std::make_unique<Roof>(*clock_);
+}
+
+DoneReply CaseRunner::run(const CaseRequest& request, WorkerChannel& channel) {
+  const c10::OptionalDeviceGuard guard(device_);
+  SpeedRecord base = base_record(request, device_);
+  std::string stage;
+  const auto enter = [&](const char* name) { channel.stage(stage = name); };
+  try {
+    const Operator& op = find(request.c.op);
+    enter("inputs");
+    const PreparedCase prepared = prepare(op, request.c, device_, request.seed);
+    enter("reference");
+    Judge judge(prepared, find_truth(prepared));
+    base.truth = judge.truth().kind;
+    enter("verify");
+    const Verification verification = verify(prepared, judge, dispatcher_forward(op, op.fused));
+    for (const PrecisionRecord& record : verification.records) channel.row("precision", record);
+
+    const ImplementationVerdict& fused = *verification.find(implementation::kFused);
+    base.verdict = fused.verdict;
+    base.limit_used = fused.limit_used;
+    if (!request.timed || fused.status != Status::kOk) {
+      base.status = fused.status;
+      base.reason = fused.reason;
+      base.stage = fused.status == Status::kOk ? "" : stage;
+      channel.row("speed", base);
+      return {std::string(to_string(fused.status)), fused.reason, false};
+    }
+    DoneReply reply;
+    stage = "measure";
+    prepare_to_measure();
+    for (const SpeedRecord& row :
+         measure_case({prepared, judge, verification, base, request.time_budget_s,
+                       request.repetitions},
+                      *clock_, *roof_, channel)) {
+      if (row.implementation == implementation::kFused && !is_fine(row.status)) {
+        reply.status = to_string(row.status);
+        reply.reason = row.reason;
+      }
+      channel.row("speed", row);
+    }
+    channel.row("roofs", to_json(roof_->measurements()));
+    return reply;
+  } catch (const std::exception& error) {
+    const Failure failure = describe_failure(error);
+    base.status = is_sticky(error) ? Status::kCrash : failure.status;
+    base.reason = failure.reason;
+    base.stage = stage;
+    channel.row("speed", base);
+    return {std::string(to_string(base.status)), failure.reason, is_sticky(error)};
+  }
+}
+
+DoneReply CaseRunner::run_mutant(const MutantRequest& request, WorkerChannel& channel) {
+  const c10::OptionalDeviceGuard guard(device_);
+  const Operator& op = find(request.op);
+  const Program::Forward mutant = dispatcher_forward(op, request.mutant);
+  for (const Case& c : request.cases) {
+    channel.stage(c.id());
+    const auto caught = [&](const std::string& reason, bool fatal) {
+      channel.row("mutant", {{"case", c.id()}, {"reason", reason}});
+      return DoneReply{"caught", reason, fatal};
+    };
+    try {
+      const PreparedCase prepared = prepare(op, c, device_, request.seed);
+      Judge judge(prepared, find_truth(prepared));
+      const Verification verification = verify(prepared, judge, mutant);
+      const ImplementationVerdict& verdict = *verification.find(implementation::kFused);
+      if (verdict.status != Status::kOk) return caught(verdict.reason, false);
+    } catch (const std::exception& error) {
+      return caught(describe_failure(error).reason, is_sticky(error));
+    }
+  }
+  return {"survived", fmt::format("none of {} cases rejected it", request.cases.size()), false};
+}
+
+}  // namespace tigon::harness

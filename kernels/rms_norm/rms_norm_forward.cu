@@ -1,0 +1,251 @@
+// RMSNorm forward on CUDA: one read of x, one write of y, the row kept on the chip in between.
+//
+//   in registers  One row per group of threads, one group of rows per block. Nothing is set up, so
+//                 this is the fastest for few rows.
+//   pipelined     Persistent blocks walk over the rows. Each thread copies its own vectors of the
+//                 next rows to shared memory (cp.async) while it works on this one, so reads and
+//                 writes overlap and no barrier guards the data; the weight stays in registers.
+//                 Rows wider than a block's share are cut over a cluster.
+//   streaming     Any width, any alignment: element by element, x read twice.
+#include <cmath>
+#include <type_traits>
+
+#include "kernels/core/cuda/async_copy.cuh"
+#include "kernels/rms_norm/rms_norm_device.cuh"
+#include "kernels/rms_norm/rms_norm_forward_streaming.cuh"
+
+namespace tigon::cuda {
+namespace {
+
+template <bool kLlama, typename X, typename W, int N>
+__device__ __forceinline__ Vec<X, N> normalise(const Vec<X, N>& x, const Vec<W, N>& weight, float r,
+                                               float offset) {
+  float values[N], factors[N];
+  unpack(x, values);
+  unpack_weight<kLlama>(weight, offset, factors);
+#pragma unroll
+  for (float& value : values) value *= r;
+  if constexpr (kLlama) round_all_to<X>(values);
+#pragma unroll
+  for (int i = 0; i < N; ++i) values[i] *= factors[i];
+  return pack<X, N>(values);
+}
+
+// 1024 threads leave 64 registers each: with 4 vectors and their weight that is too few.
+constexpr int forward_max_threads(int vecs, RowSpan span) {
+  return span == RowSpan::kLanes ? 256 : vecs == 4 ? 512 : 1024;
+}
+
+template <typename X, typename W, bool kLlama, int kVecs, RowSpan kSpan>
+__global__ void __launch_bounds__(forward_max_threads(kVecs, kSpan))
+    forward_in_registers(const RmsNormForwardArgs args, const int threads_per_row) {
+  constexpr int N = kVecSize<X>;
+  constexpr bool kHoldWeight = kVecs <= 4;
+  const X* x = static_cast<const X*>(args.x);
+  const W* weight = static_cast<const W*>(args.weight);
+  X* y = static_cast<X*>(args.y);
+  const Place<kSpan> at(threads_per_row, static_cast<int>(args.hidden / N));
+  __shared__ typename RowSum<kSpan>::Storage storage;
+  RowSum<kSpan> row_sum(storage, threads_per_row);
+  const float inverse_hidden = 1.0f / static_cast<float>(args.hidden);
+
+  Vec<W, N> held[kHoldWeight ? kVecs : 1];
+  if constexpr (kHoldWeight) {
+#pragma unroll
+    for (int j = 0; j < kVecs; ++j) {
+      const int vec = at.vec + j * at.threads;
+      if (vec < at.end) held[j] = load_weight<kLlama, W, N>(weight, vec, args.offset);
+    }
+  }
+  for (int64_t first = at.first_row; first < args.rows; first += at.row_step) {
+    const int64_t row = first + at.group;
+    const int end = row < args.rows ? at.end : 0;
+    const X* x_row = x + row * args.x_row_stride;
+    Vec<X, N> held_x[kVecs];
+#pragma unroll
+    for (int j = 0; j < kVecs; ++j) {
+      const int vec = at.vec + j * at.threads;
+      held_x[j] = vec < end ? load_vec_streaming<N>(x_row + vec * N) : zero_vec<N, X>();
+    }
+    float sum = 0.0f;
+#pragma unroll
+    for (int j = 0; j < kVecs; ++j) {
+      float values[N];
+      unpack(held_x[j], values);
+      sum += sum_of_squares(values);
+    }
+    const float r = row_rstd<X>(row_sum.sum(sum), inverse_hidden, args);
+    X* y_row = y + row * args.hidden;
+#pragma unroll
+    for (int j = 0; j < kVecs; ++j) {
+      const int vec = at.vec + j * at.threads;
+      if (vec >= end) continue;
+      if constexpr (!kHoldWeight) held[0] = load_weight<kLlama, W, N>(weight, vec, args.offset);
+      store_vec(y_row + vec * N,
+                normalise<kLlama>(held_x[j], held[kHoldWeight ? j : 0], r, args.offset));
+    }
+    if (at.leads_row && end > 0) args.rstd[row] = r;
+  }
+}
+
+template <typename X, typename W, bool kLlama, int kVecs, RowSpan kSpan>
+__global__ void __launch_bounds__(forward_max_threads(kVecs, kSpan))
+    forward_pipelined(const RmsNormForwardArgs args, const int threads_per_row, const int stages) {
+  constexpr int N = kVecSize<X>;
+  constexpr bool kHoldWeight = kVecs <= 4;
+  extern __shared__ uint4 ring[];  // [stages][kVecs][blockDim.x]
+  const X* x = static_cast<const X*>(args.x);
+  const W* weight = static_cast<const W*>(args.weight);
+  X* y = static_cast<X*>(args.y);
+  const Place<kSpan> at(threads_per_row, static_cast<int>(args.hidden / N));
+  __shared__ typename RowSum<kSpan>::Storage storage;
+  RowSum<kSpan> row_sum(storage, threads_per_row);
+  const float inverse_hidden = 1.0f / static_cast<float>(args.hidden);
+
+  const auto slot = [&](int stage, int j) -> uint4& {
+    return ring[(stage * kVecs + j) * blockDim.x + threadIdx.x];
+  };
+  const auto fetch = [&](int64_t first, int stage) {
+    const int64_t row = first + at.group;
+    if (row < args.rows) {
+      const X* x_row = x + row * args.x_row_stride;
+#pragma unroll
+      for (int j = 0; j < kVecs; ++j) {
+        const int vec = at.vec + j * at.threads;
+        if (vec < at.end) copy_async_16(&slot(stage, j), x_row + vec * N);
+      }
+    }
+    copy_async_commit();  // also when there is nothing to copy: wait() counts groups
+  };
+
+  for (int s = 0; s < stages - 1; ++s) fetch(at.first_row + s * at.row_step, s);
+  Vec<W, N> held[kHoldWeight ? kVecs : 1];
+  if constexpr (kHoldWeight) {
+#pragma unroll
+    for (int j = 0; j < kVecs; ++j) {
+      const int vec = at.vec + j * at.threads;
+      if (vec < at.end) held[j] = load_weight<kLlama, W, N>(weight, vec, args.offset);
+    }
+  }
+  int stage = 0;
+  for (int64_t first = at.first_row; first < args.rows; first += at.row_step) {
+    const int free_stage = stage == 0 ? stages - 1 : stage - 1;
+    fetch(first + (stages - 1) * at.row_step, free_stage);
+    copy_async_wait(stages - 1);
+
+    const int64_t row = first + at.group;
+    const int end = row < args.rows ? at.end : 0;
+    float sum = 0.0f;
+#pragma unroll
+    for (int j = 0; j < kVecs; ++j) {
+      if (at.vec + j * at.threads >= end) continue;
+      float values[N];
+      unpack(Vec<X, N>{slot(stage, j)}, values);
+      sum += sum_of_squares(values);
+    }
+    const float r = row_rstd<X>(row_sum.sum(sum), inverse_hidden, args);
+    X* y_row = y + row * args.hidden;
+#pragma unroll
+    for (int j = 0; j < kVecs; ++j) {
+      const int vec = at.vec + j * at.threads;
+      if (vec >= end) continue;
+      if constexpr (!kHoldWeight) held[0] = load_weight<kLlama, W, N>(weight, vec, args.offset);
+      store_vec(y_row + vec * N, normalise<kLlama>(Vec<X, N>{slot(stage, j)},
+                                                   held[kHoldWeight ? j : 0], r, args.offset));
+    }
+    if (at.leads_row && end > 0) args.rstd[row] = r;
+    stage = stage + 1 == stages ? 0 : stage + 1;
+  }
+}
+
+bool forward_is_aligned(const RmsNormForwardArgs& args) {
+  const int n = 16 / element_size(args.x_type);
+  return args.hidden % n == 0 && (args.rows <= 1 || args.x_row_stride % n == 0) &&
+         aligned_16(args.x) && aligned_16(args.y) && aligned_16(args.weight);
+}
+
+// Lanes of a warp for rows of up to 128 vectors, else a block or, past that, a cluster.
+RowPlan plan_forward(const RmsNormForwardArgs& args, const Device& device) {
+  const int64_t vecs = args.hidden * element_size(args.x_type) / 16;
+  RowPlan plan;
+  if (vecs <= 4 * kWarpSize) {
+    plan.span = RowSpan::kLanes;
+    plan.vecs = static_cast<int>(next_power_of_two(ceil_div(vecs, kWarpSize)));
+    plan.threads_per_row = static_cast<int>(next_power_of_two(ceil_div(vecs, plan.vecs)));
+    plan.block_threads = 128;
+    plan.blocks = ceil_div(args.rows, plan.block_threads / plan.threads_per_row);
+    return plan;
+  }
+  // Few rows: as many threads a row as it has vectors. Many: 256 threads, and so several blocks on
+  // a multiprocessor, hide each other's barriers.
+  const bool few_rows = args.rows < 2 * device.multiprocessors;
+  const int64_t target = few_rows ? 1024 : 256;
+  plan.vecs = static_cast<int>(std::min<int64_t>(8, next_power_of_two(ceil_div(vecs, target))));
+  int64_t threads = round_up(ceil_div(vecs, plan.vecs), kWarpSize);
+  while (threads > forward_max_threads(plan.vecs, plan.span) && plan.vecs < 8) {
+    plan.vecs *= 2;
+    threads = round_up(ceil_div(vecs, plan.vecs), kWarpSize);
+  }
+  plan.threads_per_row = plan.block_threads = static_cast<int>(threads);
+  plan.blocks = args.rows;
+  return plan;
+}
+
+template <typename X, typename W, bool kLlama, int kVecs, RowSpan kSpan>
+void launch_forward_kernel(const RmsNormForwardArgs& args, const RowPlan& plan,
+                           cudaStream_t stream) {
+  LaunchShape shape;
+  shape.grid =
+      static_cast<unsigned>(std::min(plan.blocks, kMaxGridX / plan.cluster) * plan.cluster);
+  shape.block = plan.block_threads;
+  shape.cluster = plan.cluster;
+  if (plan.stages == 0) {
+    launch<forward_in_registers<X, W, kLlama, kVecs, kSpan>>(
+        "rms_norm_forward (in registers)", shape, stream, args, plan.threads_per_row);
+  } else {
+    shape.shared_bytes = plan.stages * kVecs * plan.block_threads * 16;
+    launch<forward_pipelined<X, W, kLlama, kVecs, kSpan>>(
+        "rms_norm_forward (pipelined)", shape, stream, args, plan.threads_per_row, plan.stages);
+  }
+}
+
+void launch_forward(const RmsNormForwardArgs& args, const RowPlan& plan, cudaStream_t stream) {
+  dispatch_types(args.x_type, args.weight_type, args.casting, [&](auto x, auto w, auto llama) {
+    using X = typename decltype(x)::type;
+    using W = typename decltype(w)::type;
+    constexpr bool kLlama = decltype(llama)::value;
+    if (plan.span == RowSpan::kCluster) {
+      return launch_forward_kernel<X, W, kLlama, 4, RowSpan::kCluster>(args, plan, stream);
+    }
+    dispatch_vecs(plan.vecs, [&](auto vecs) {
+      constexpr int kVecs = decltype(vecs)::value;
+      if (plan.span == RowSpan::kLanes) {
+        launch_forward_kernel<X, W, kLlama, kVecs, RowSpan::kLanes>(args, plan, stream);
+      } else {
+        launch_forward_kernel<X, W, kLlama, kVecs, RowSpan::kBlock>(args, plan, stream);
+      }
+    });
+  });
+}
+
+}  // namespace
+}  // namespace tigon::cuda
+
+namespace tigon {
+
+void rms_norm_forward_cuda(const RmsNormForwardArgs& args, cudaStream_t stream) {
+  if (args.rows == 0) return;
+  RmsNormForwardArgs effective = args;
+  if (args.weight == nullptr) effective.offset = 0.0f;
+  const cuda::Device& device = cuda::current_device();
+  const bool in_registers =
+      args.hidden > 0 &&
+      args.hidden * element_size(args.x_type) <= int64_t{16} * 8 * 1024;  // 1024 threads, 8 vectors
+  if (in_registers && cuda::forward_is_aligned(effective)) {
+    cuda::launch_forward(effective, cuda::plan_forward(effective, device), stream);
+  } else {
+    cuda::launch_forward_streaming(effective, stream);
+  }
+}
+
+}  // namespace tigon
