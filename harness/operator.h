@@ -1,8 +1,8 @@
 // What the harness sees of an operator: one struct, filled in by suites/<operator>.cc.
 //
-// The harness knows no operator by name. It expands the sweeps into cases, asks the operator for the
-// inputs of a case, runs its implementations on them and judges their outputs and gradients against
-// the operator's reference.
+// The harness knows no operator by name. It expands the sweeps into cases, asks the operator for
+// the inputs of a case, runs its implementations on them and judges their outputs and gradients
+// against the operator's reference.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -51,11 +51,14 @@ class Inputs {
   std::vector<Input> inputs_;
 };
 
-// The reference's answer: every output, and the gradient of every input that wants one, in double on
-// the CPU, under the names that the inputs and outputs have.
+// The reference's answer: every output, and the gradient of every input that wants one, in double
+// on the CPU, under the names that the inputs and outputs have.
 struct Truth {
   Tensors outputs;
   Tensors gradients;
+  // For a gradient that cancels to far less than the terms it is a sum of, whatever the arithmetic:
+  // the size of those terms. Its errors count against them. By the input's name; mostly empty.
+  Tensors gradient_terms = {};
 };
 
 // The least that an operation must do, from its formula alone: every input read once, every result
@@ -87,8 +90,8 @@ struct Operator {
   std::function<Inputs(const Case&, Draw&)> make_inputs;
   std::vector<std::string> output_names;
 
-  // The product: the name of a dispatcher operator ("tigon::rms_norm"; a mutant is another name with
-  // the same arguments) and its arguments for a case. Differentiable.
+  // The product: the name of a dispatcher operator ("tigon::rms_norm"; a mutant is another name
+  // with the same arguments) and its arguments for a case. Differentiable.
   std::string fused;
   std::function<std::vector<c10::IValue>(const Case&, const Inputs&)> arguments;
   // What a LibTorch user writes. Computes in double when the inputs are double.
@@ -97,7 +100,8 @@ struct Operator {
   std::function<std::vector<at::Tensor>(const Case&, const Inputs&)> library;
   std::function<bool(const Case&)> has_library;
   // The proven truth, from inputs and upstream gradients in double on the CPU.
-  std::function<Truth(const Case&, const Inputs&, const std::vector<at::Tensor>& upstream)> reference;
+  std::function<Truth(const Case&, const Inputs&, const std::vector<at::Tensor>& upstream)>
+      reference;
 
   std::function<Cost(const Case&)> cost;
   std::function<Claims(const Case&)> claims;

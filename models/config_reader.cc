@@ -28,8 +28,9 @@ void ConfigReader::fail(const std::string& message) const {
 
 void ConfigReader::fail_missing(Names names) const {
   std::string keys;
-  for (const char* name : names)
+  for (const char* name : names) {
     keys += (keys.empty() ? "\"" : " or \"") + std::string(name) + "\"";
+  }
   fail("key " + keys + " is missing");
 }
 

@@ -3,5 +3,6 @@
 #include "suites/suites.h"
 
 int main(int argc, char** argv) {
-  return tigon::harness::run_command_line(argc, argv, TIGON_SUITE, tigon::suites::suite(TIGON_SUITE));
+  return tigon::harness::run_command_line(argc, argv, TIGON_SUITE,
+                                          tigon::suites::suite(TIGON_SUITE));
 }

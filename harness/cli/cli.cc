@@ -29,7 +29,8 @@ ExitCode dispatch(const Call& call) {
 
 }  // namespace
 
-int run_command_line(int argc, char** argv, std::string_view suite, std::vector<Operator> operators) {
+int run_command_line(int argc, char** argv, std::string_view suite,
+                     std::vector<Operator> operators) {
   const std::vector<std::string> command_line(argv, argv + argc);
   const std::vector<std::string> arguments(command_line.begin() + 1, command_line.end());
   try {

@@ -11,7 +11,8 @@
 namespace tigon::harness {
 namespace {
 
-constexpr double kProbeSeconds = 120;  // a CUDA driver that starts up on a large machine takes its time
+constexpr double kProbeSeconds =
+    120;  // a CUDA driver that starts up on a large machine takes its time
 
 std::vector<ChosenDevice> gpus_of(const nlohmann::json& facts) {
   std::vector<ChosenDevice> gpus;
@@ -65,8 +66,9 @@ std::vector<ChosenDevice> choose_devices(const std::vector<std::string>& asked,
       add(gpu);
     }
     if (!known) {
-      throw UsageError(fmt::format("--device is \"{}\", expected cpu, cuda, cuda:N or all; here: {}",
-                                   name, what_there_is(facts)));
+      throw UsageError(
+          fmt::format("--device is \"{}\", expected cpu, cuda, cuda:N or all; here: {}", name,
+                      what_there_is(facts)));
     }
   }
   return chosen;

@@ -19,8 +19,8 @@ struct ChosenDevice {
 // worker can be started.
 nlohmann::json probe_devices();
 
-// `asked` as on the command line: cpu, cuda (every GPU), cuda:N, all; nothing: every GPU, else the CPU.
-// Throws UsageError that names what was asked and what there is.
+// `asked` as on the command line: cpu, cuda (every GPU), cuda:N, all; nothing: every GPU, else the
+// CPU. Throws UsageError that names what was asked and what there is.
 std::vector<ChosenDevice> choose_devices(const std::vector<std::string>& asked,
                                          const nlohmann::json& facts);
 

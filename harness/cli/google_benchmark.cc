@@ -73,7 +73,8 @@ Run to_run(const SpeedRecord& record) {
   return run;
 }
 
-std::unique_ptr<benchmark::BenchmarkReporter> make_reporter(const std::string& format, bool tabular) {
+std::unique_ptr<benchmark::BenchmarkReporter> make_reporter(const std::string& format,
+                                                            bool tabular) {
   using Console = benchmark::ConsoleReporter;
   if (format == "json") return std::make_unique<benchmark::JSONReporter>();
   if (format == "csv") {
@@ -85,10 +86,11 @@ std::unique_ptr<benchmark::BenchmarkReporter> make_reporter(const std::string& f
   return std::make_unique<Console>(tabular ? Console::OO_Tabular : Console::OO_None);
 }
 
-void report(benchmark::BenchmarkReporter& reporter, const std::vector<Run>& runs, std::ostream& out) {
+void report(benchmark::BenchmarkReporter& reporter, const std::vector<Run>& runs,
+            std::ostream& out) {
   reporter.SetOutputStream(&out);
-  // The library's own remarks (how it was built, whether clocks scale) are about its timer, which is
-  // not used: times are manual.
+  // The library's own remarks (how it was built, whether clocks scale) are about its timer, which
+  // is not used: times are manual.
   std::ostream silent(nullptr);
   reporter.SetErrorStream(&silent);
   benchmark::BenchmarkReporter::Context context;
@@ -114,7 +116,9 @@ bool take_google_benchmark_flag(const std::string& argument, GoogleBenchmarkFlag
   const std::string flag = argument.substr(0, equals);
   const std::string value = equals == std::string::npos ? "" : argument.substr(equals + 1);
   const auto needs_value = [&] {
-    if (value.empty()) throw std::invalid_argument(fmt::format("{} is empty, expected {}=VALUE", flag, flag));
+    if (value.empty()) {
+      throw std::invalid_argument(fmt::format("{} is empty, expected {}=VALUE", flag, flag));
+    }
   };
   if (flag == "--benchmark_filter") {
     needs_value();

@@ -15,19 +15,19 @@
 namespace tigon::harness {
 
 struct GoogleBenchmarkFlags {
-  std::string filter;                 // --benchmark_filter=<regex>, "-<regex>" for its opposite
-  bool list_tests = false;            // --benchmark_list_tests
-  std::optional<int64_t> repetitions; // --benchmark_repetitions=<rounds>
-  std::string out;                    // --benchmark_out=<file>
-  std::string out_format = "json";    // --benchmark_out_format=<console|json|csv>
-  bool counters_tabular = false;      // --benchmark_counters_tabular
+  std::string filter;                  // --benchmark_filter=<regex>, "-<regex>" for its opposite
+  bool list_tests = false;             // --benchmark_list_tests
+  std::optional<int64_t> repetitions;  // --benchmark_repetitions=<rounds>
+  std::string out;                     // --benchmark_out=<file>
+  std::string out_format = "json";     // --benchmark_out_format=<console|json|csv>
+  bool counters_tabular = false;       // --benchmark_counters_tabular
 
   bool any() const;
 };
 
 // Takes `argument` if it is one of these flags and returns true; false when it does not begin with
-// --benchmark_. Throws std::invalid_argument for a Google Benchmark flag that is not passed on, or a
-// value that cannot be read.
+// --benchmark_. Throws std::invalid_argument for a Google Benchmark flag that is not passed on, or
+// a value that cannot be read.
 bool take_google_benchmark_flag(const std::string& argument, GoogleBenchmarkFlags& flags);
 
 // The benchmarks that a timed case has.

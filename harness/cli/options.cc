@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <optional>
 
 #include "harness/sweep/suggest.h"
@@ -51,7 +52,8 @@ std::string overview(std::string_view suite) {
       "Usage: bazel run //suites:{} -- [VERB] [CASE...] [OPTION...]\n\nVerbs:\n",
       suite);
   for (const VerbText& verb : kVerbs) {
-    text += fmt::format("  {:<9}{}{}\n", verb.name, verb.help, verb.verb == Verb::kRun ? " (default)" : "");
+    text += fmt::format("  {:<9}{}{}\n", verb.name, verb.help,
+                        verb.verb == Verb::kRun ? " (default)" : "");
   }
   text += "\n`VERB --help` shows a verb's options; without a verb they are those of run:\n\n";
   return text;
@@ -67,25 +69,32 @@ std::vector<std::string> take_benchmark_flags(const std::vector<std::string>& ar
   return rest;
 }
 
+// May be repeated, and takes one argument each time: a CASE that follows is left to stand.
+CLI::Option* add_list(CLI::App& app, const std::string& name, std::vector<std::string>& list,
+                      const std::string& help) {
+  return app.add_option(name, list, help)->allow_extra_args(false);
+}
+
 void add_options(CLI::App& app, Options& options, std::string& preset, std::string& out) {
-  const bool writes = options.verb == Verb::kRun || options.verb == Verb::kVerify ||
-                      options.verb == Verb::kBench;
+  const bool writes =
+      options.verb == Verb::kRun || options.verb == Verb::kVerify || options.verb == Verb::kBench;
   app.add_option("CASE", options.filter.patterns,
                  "globs on case ids (* crosses /), or /regular expressions/");
-  app.add_option("--operator", options.filter.operators, "only these operators")->delimiter(',');
-  app.add_option("--axis", options.filter.axes,
-                 "only these points: hidden=4096,8192 or rows=1..64 or rows=1024..16384*2")
-      ->take_all();
-  app.add_option("--dtype", options.filter.dtypes, "only these: fp32, bf16, fp16")->delimiter(',');
-  app.add_option("--profile", options.filter.profiles, "only these ways of drawing inputs")
+  add_list(app, "--operator", options.filter.operators, "only these operators")->delimiter(',');
+  add_list(app, "--axis", options.filter.axes,
+           "only these points: hidden=4096,8192 or rows=1..64 or rows=1024..16384*2");
+  add_list(app, "--dtype", options.filter.dtypes, "only these: fp32, bf16, fp16")->delimiter(',');
+  add_list(app, "--profile", options.filter.profiles, "only these ways of drawing inputs")
       ->delimiter(',');
   app.add_flag("--regex", options.filter.regex, "CASE arguments are regular expressions");
-  app.add_option("--device", options.devices,
-                 "cpu, cuda (every GPU), cuda:N or all; default: every GPU, else the CPU")
+  add_list(app, "--device", options.devices,
+           "cpu, cuda (every GPU), cuda:N or all; default: every GPU, else the CPU")
       ->delimiter(',');
   app.add_option("--preset", preset, "smoke (seconds), default (minutes) or full (an hour)")
       ->capture_default_str();
-  app.add_option("--seed", options.seed, "of everything that is drawn")->capture_default_str();
+  app.add_option("--seed", options.seed, "of everything that is drawn")
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber);
   app.add_option("--timeout", options.timeout_s,
                  "seconds that a worker may be silent before its case counts as hung")
       ->capture_default_str()
@@ -155,6 +164,11 @@ ParsedCommandLine parse_command_line(const std::vector<std::string>& arguments,
     return parsed;
   } catch (const CLI::ParseError& error) {
     throw UsageError(fmt::format("{} (see --help)", error.what()));
+  }
+  for (const std::string& pattern : options.filter.patterns) {
+    if (find_verb(pattern)) {
+      throw UsageError(fmt::format("{} has to be the first argument", pattern));
+    }
   }
   try {
     options.preset = parse_preset(preset);

@@ -62,8 +62,8 @@ bool wanted(const PlannedCase& planned, const Options& options, const Operator& 
 
 void divide_budget(DeviceJobs& device, const Options& options,
                    const std::vector<Operator>& operators) {
-  const auto timed = static_cast<double>(std::ranges::count_if(
-      device.jobs, [](const PlannedJob& job) { return job.planned.timed; }));
+  const auto timed = static_cast<double>(
+      std::ranges::count_if(device.jobs, [](const PlannedJob& job) { return job.planned.timed; }));
   const double share = preset_budget_s(options.preset) * kShareForTiming / std::max(timed, 1.0);
   for (PlannedJob& job : device.jobs) {
     const Operator& op = find_operator(operators, job.planned.c.op);

@@ -1,5 +1,5 @@
-// What a command line comes to: for each device its cases, what each is thought to cost, and how much
-// time each may take.
+// What a command line comes to: for each device its cases, what each is thought to cost, and how
+// much time each may take.
 #pragma once
 
 #include <string>

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <signal.h>
 
+#include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "harness/console/format.h"
@@ -27,6 +29,13 @@ Status status_of(const Outcome& outcome) {
   return Status::kError;
 }
 
+// "SIGSEGV"; "" for none.
+std::string signal_name(int signal) {
+  if (signal == 0) return "";
+  const char* name = sigabbrev_np(signal);
+  return name == nullptr ? fmt::format("signal {}", signal) : fmt::format("SIG{}", name);
+}
+
 // The one row of a case whose worker could not write it itself.
 SpeedRecord row_of_outcome(const CaseRequest& request, const std::string& device,
                            const Outcome& outcome) {
@@ -35,11 +44,11 @@ SpeedRecord row_of_outcome(const CaseRequest& request, const std::string& device
   record.op = request.c.op;
   record.device = device;
   record.implementation = implementation::kFused;
-  record.pass = pass::kVerify;
+  record.pass = request.timed ? pass::kStep : pass::kVerify;
   record.status = status_of(outcome);
   record.reason = outcome.reason;
   record.stage = outcome.last_stage;
-  record.signal = outcome.signal == 0 ? "" : fmt::format("SIG{}", sigabbrev_np(outcome.signal));
+  record.signal = signal_name(outcome.signal);
   record.stderr_tail = outcome.stderr_tail;
   record.seed = request.seed;
   record.reproduce = request.reproduce;
@@ -86,7 +95,7 @@ void Recorder::on_row(const std::string& device, const Job& /*job*/, const nlohm
   const std::string file = row.at("file");
   const nlohmann::json& record = row.at("record");
   if (file == "roofs") {
-    environment_["roofs"][device] = record;
+    add_roofs(device, record);
   } else if (file == "precision") {
     results_.write(record.get<PrecisionRecord>());
   } else {
@@ -104,8 +113,27 @@ void Recorder::on_finished(const std::string& device, const Job& job, const Outc
   }
   if (outcome.kind == OutcomeKind::kSpawnFailed) spawn_failure_ = outcome.reason;
   records_.insert(records_.end(), rows.begin(), rows.end());
-  const auto weight = weights_.find(job.id);
+  const auto weight = weights_.find({device, job.id});
   progress_.finish(job.id, weight == weights_.end() ? 0 : weight->second, one_line(rows));
+}
+
+// Each time all that the worker measured; one that was started anew begins from nothing.
+void Recorder::add_roofs(const std::string& device, const nlohmann::json& roofs) {
+  nlohmann::json& known = environment_["roofs"][device];
+  if (known.is_null()) known = nlohmann::json::array();
+  for (const nlohmann::json& roof : roofs) {
+    const auto same = std::ranges::find_if(known, [&roof](const nlohmann::json& other) {
+      return std::ranges::all_of(std::array{"bytes", "reads", "writes", "dtype"}, [&](auto key) {
+        return roof.value(key, nlohmann::json()) == other.value(key, nlohmann::json());
+      });
+    });
+    if (same == known.end()) {
+      known.push_back(roof);
+    } else {
+      *same = roof;
+    }
+  }
+  write_environment();
 }
 
 void Recorder::write_environment() {

@@ -4,6 +4,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "harness/cli/plan.h"
@@ -22,8 +23,9 @@ class Recorder final : public JobSink {
   void on_row(const std::string& device, const Job& job, const nlohmann::json& row) override;
   void on_finished(const std::string& device, const Job& job, const Outcome& outcome) override;
 
-  // Seconds that a job was thought to take, by its id.
-  void set_weights(std::map<std::string, double> weights) { weights_ = std::move(weights); }
+  // Seconds that a job was thought to take, by device and id.
+  using Weights = std::map<std::pair<std::string, std::string>, double>;
+  void set_weights(Weights weights) { weights_ = std::move(weights); }
   // Writes what is known of the run so far.
   void write_environment();
 
@@ -32,10 +34,12 @@ class Recorder final : public JobSink {
   const std::string& spawn_failure() const { return spawn_failure_; }
 
  private:
+  void add_roofs(const std::string& device, const nlohmann::json& roofs);
+
   ResultsWriter& results_;
   Progress& progress_;
   nlohmann::json environment_;
-  std::map<std::string, double> weights_;
+  Weights weights_;
   std::vector<SpeedRecord> records_;
   std::map<std::string, std::vector<SpeedRecord>> of_job_;  // of jobs that are under way, by device
   std::string spawn_failure_;

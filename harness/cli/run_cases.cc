@@ -31,7 +31,8 @@ DevicePlan device_plan(const DeviceJobs& device, const Call& call) {
     request.seed = call.options.seed;
     request.time_budget_s = job.time_budget_s;
     request.repetitions = call.options.benchmark.repetitions.value_or(0);
-    request.reproduce = reproduce_command(call.suite, call.options, job.planned.c.id(), plan.device);
+    request.reproduce =
+        reproduce_command(call.suite, call.options, job.planned.c.id(), plan.device);
     request.started_at = utc_now();
     request.binary_digest = binary_digest();
     request.git_commit = git_commit();
@@ -70,16 +71,17 @@ ExitCode run_cases(const Call& call) {
   nlohmann::json environment = run_facts(call.command_line);
   environment["preset"] = to_string(call.options.preset);
   environment["seed"] = call.options.seed;
-  ResultsWriter results(call.options.out ? from_caller(*call.options.out) : default_output_folder());
+  ResultsWriter results(call.options.out ? from_caller(*call.options.out)
+                                         : default_output_folder());
 
   std::vector<DevicePlan> plans;
-  std::map<std::string, double> weights;
+  Recorder::Weights weights;
   int64_t cases = 0;
   double total_weight = 0;
   for (const DeviceJobs& device : plan) {
     plans.push_back(device_plan(device, call));
     for (const PlannedJob& job : device.jobs) {
-      weights[job.planned.c.id()] = job.weight_s;
+      weights[{device.device.id, job.planned.c.id()}] = job.weight_s;
       total_weight += job.weight_s;
       ++cases;
     }
@@ -101,13 +103,16 @@ ExitCode run_cases(const Call& call) {
   }
 
   ExitCode code = exit_code(recorder.records());
+  int64_t finished = 0;
+  bool stopped = false;
   for (const RunSummary& summary : summaries) {
-    if (summary.stopped) {
-      fmt::print(stderr, "stopped by signal {}: {} of {} cases were run\n", signals.received(),
-                 recorder.records().size(), cases);
-      code = worst(code, ExitCode::kNotMeasured);
-      break;
-    }
+    finished += summary.finished;
+    stopped = stopped || summary.stopped;
+  }
+  if (stopped) {
+    fmt::print(stderr, "stopped by signal {}: {} of {} cases were run\n", signals.received(),
+               finished, cases);
+    code = worst(code, ExitCode::kNotMeasured);
   }
   if (!recorder.spawn_failure().empty()) {
     fmt::print(stderr, "no worker could be started: {}\n", recorder.spawn_failure());

@@ -37,7 +37,8 @@ std::string mutant_library() {
 std::vector<std::string> mutants_of(const std::string& op) {
   std::vector<std::string> names;
   for (const c10::OperatorName& name : c10::Dispatcher::singleton().getAllOpNames()) {
-    if (name.name == std::string(kNamespace) + op) names.push_back(name.name + "." + name.overload_name);
+    if (name.name == std::string(kNamespace) + op)
+      names.push_back(name.name + "." + name.overload_name);
   }
   std::ranges::sort(names);
   return names;
@@ -119,6 +120,11 @@ ExitCode run_mutants(const Call& call) {
         jobs.jobs.push_back(
             {mutant.substr(kNamespace.size()), to_json(request), call.options.timeout_s, 0});
       }
+    }
+    if (jobs.jobs.empty()) {
+      throw UsageError(fmt::format(
+          "mutants are tried on the cases that are verified only; of those none is left on {}",
+          device.device.id));
     }
     Findings findings;
     run_jobs(jobs, findings, stop);

@@ -36,7 +36,8 @@ bool is_worker_call(const std::vector<std::string>& arguments) {
   return !arguments.empty() && arguments.front() == "--worker";
 }
 
-int worker_entry(const std::vector<std::string>& arguments, const std::vector<Operator>& operators) {
+int worker_entry(const std::vector<std::string>& arguments,
+                 const std::vector<Operator>& operators) {
   const auto fds = parse_worker_fds(value_of(arguments, "--worker-fds"));
   if (!fds) {
     std::fputs("--worker is for the program's own use: it needs --worker-fds=R,W\n", stderr);

@@ -16,7 +16,7 @@ class ProgressTest : public testing::Test {
   }
   // What was written since the last call.
   std::string written() {
-    const std::string result = out_.str();
+    std::string result = out_.str();
     out_.str("");
     return result;
   }

@@ -46,8 +46,9 @@ GridCell verdict_cell(const CaseOutcome& outcome) {
 std::string failure_text(const SpeedRecord& row) {
   std::string where;
   if (row.implementation != implementation::kFused) where = row.implementation;
-  if (row.pass != pass::kVerify && !row.pass.empty())
+  if (row.pass != pass::kVerify && !row.pass.empty()) {
     where += (where.empty() ? "" : " ") + row.pass;
+  }
   if (!row.stage.empty()) where += (where.empty() ? "in " : ", in ") + row.stage;
   std::string why = row.signal;
   if (!row.reason.empty()) why += (why.empty() ? "" : ", ") + row.reason;

@@ -7,7 +7,7 @@
 namespace tigon::harness {
 namespace {
 
-SpeedRecord row(std::string op, std::string point, std::string_view pass) {
+SpeedRecord row(const std::string& op, const std::string& point, std::string_view pass) {
   SpeedRecord record;
   record.op = op;
   record.case_id = op + "/" + point;
@@ -18,9 +18,10 @@ SpeedRecord row(std::string op, std::string point, std::string_view pass) {
   return record;
 }
 
-SpeedRecord timed(std::string op, std::string point, std::string_view pass, double limit_used,
-                  double time_us, double roof_share, double speedup, double memory) {
-  SpeedRecord record = row(std::move(op), std::move(point), pass);
+SpeedRecord timed(const std::string& op, const std::string& point, std::string_view pass,
+                  double limit_used, double time_us, double roof_share, double speedup,
+                  double memory) {
+  SpeedRecord record = row(op, point, pass);
   record.limit_used = limit_used;
   record.time_us = time_us;
   record.roof_share = roof_share;

@@ -60,7 +60,8 @@ nlohmann::json all_device_facts() {
   nlohmann::json facts = {{"cpu", cpu_facts()}, {"cuda", nlohmann::json::array()}};
   try {
     const int count = c10::cuda::device_count_ensure_non_zero();
-    for (int i = 0; i < count; ++i) facts["cuda"].push_back(cuda_facts(static_cast<c10::DeviceIndex>(i)));
+    for (int i = 0; i < count; ++i)
+      facts["cuda"].push_back(cuda_facts(static_cast<c10::DeviceIndex>(i)));
   } catch (const std::exception& error) {
     const std::string text = error.what();
     facts["cuda_error"] = text.substr(0, text.find('\n'));

@@ -13,8 +13,9 @@ std::string utc_now();
 // Hash of the running binary's bytes: two rows with one digest come from the same code.
 std::string binary_digest();
 
-// The commit that the binary was built from, "-dirty" behind it when files differed: what the bundle
-// says (TIGON_GIT_COMMIT), else that of the checkout under `bazel run`; "" where neither is known.
+// The commit that the binary was built from, "-dirty" behind it when files differed: what the
+// bundle says (TIGON_GIT_COMMIT), else that of the checkout under `bazel run`; "" where neither is
+// known.
 std::string git_commit();
 
 // Compiler, LibTorch and CUDA that the binary was built with, command line, commit, digest, host.

@@ -5,6 +5,8 @@
 
 #include <cstring>
 #include <stdexcept>
+#include <string>
+#include <utility>
 
 #include "harness/memory/forwarding_cpu_allocator.h"
 #include "harness/memory/forwarding_cuda_allocator.h"
@@ -32,6 +34,8 @@ class ShiftingAllocator final : public ForwardingCpuAllocator {
   }
 };
 
+class PlainAllocator final : public ForwardingCpuAllocator {};
+
 class ForwardingAllocator final : public ForwardingCudaAllocator {};
 
 TEST(ForwardingCpuAllocator, SeesAllocationsInItsScopeAndReleasesAfterIt) {
@@ -55,6 +59,35 @@ TEST(ForwardingCpuAllocator, SeesAllocationsInItsScopeAndReleasesAfterIt) {
   EXPECT_EQ(kept.const_data_ptr<float>()[99], 3.0f);
   kept.reset();
   EXPECT_EQ(allocator->released, 2);
+}
+
+TEST(ForwardingCpuAllocator, RawBlocksAreSeenToo) {
+  static auto* allocator = new ShiftingAllocator();
+  const ScopedCpuAllocator scope(*allocator);
+  void* const raw = allocator->raw_allocate(100);
+  std::memset(raw, 1, 100);
+  EXPECT_EQ(allocator->allocated, 1);
+  EXPECT_EQ(allocator->released, 0);
+  allocator->raw_deallocate(raw);
+  EXPECT_EQ(allocator->released, 1);
+  // One that is only passed on.
+  static auto* plain = new PlainAllocator();
+  const ScopedCpuAllocator plain_scope(*plain);
+  plain->raw_deallocate(plain->raw_allocate(100));
+  EXPECT_EQ(allocator->released, 2);
+}
+
+// Several wrappings of one block at one address are undone from the outside in.
+TEST(WrappedBlock, WrapsMayShareAnAddress) {
+  std::string order;
+  c10::DataPtr block = c10::GetDefaultCPUAllocator()->allocate(64);
+  void* const data = block.get();
+  block = wrap_block(std::move(block), data, [&order] { order += "inner "; });
+  block = wrap_block(std::move(block), data, [&order] { order += "outer "; });
+  EXPECT_EQ(inner_block(block)->get(), data);
+  block.clear();
+  EXPECT_EQ(order, "outer inner ");
+  EXPECT_FALSE(release_wrapped_block(data));
 }
 
 TEST(ForwardingCpuAllocator, ScopesNest) {

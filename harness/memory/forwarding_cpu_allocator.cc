@@ -4,6 +4,8 @@
 
 #include <stdexcept>
 
+#include "harness/memory/wrapped_block.h"
+
 namespace tigon::harness {
 
 c10::DataPtr ForwardingCpuAllocator::allocate(size_t nbytes) {
@@ -12,6 +14,12 @@ c10::DataPtr ForwardingCpuAllocator::allocate(size_t nbytes) {
 
 void ForwardingCpuAllocator::copy_data(void* dest, const void* src, size_t count) const {
   original().copy_data(dest, src, count);
+}
+
+c10::DeleterFnPtr ForwardingCpuAllocator::raw_deleter() const {
+  return [](void* data) {
+    if (!release_wrapped_block(data)) c10::GetDefaultCPUAllocator()->raw_deleter()(data);
+  };
 }
 
 c10::DataPtr ForwardingCpuAllocator::on_allocate(size_t nbytes) {

@@ -15,6 +15,8 @@ class ForwardingCpuAllocator : public c10::Allocator {
   // Zero bytes go to the original allocator unseen: there is no block to guard or count.
   c10::DataPtr allocate(size_t nbytes) final;
   void copy_data(void* dest, const void* src, size_t count) const final;
+  // LibTorch's matrix products take their scratch memory by raw_allocate.
+  c10::DeleterFnPtr raw_deleter() const final;
 
  protected:
   // A block of at least `nbytes` > 0 usable bytes, aligned as the original's blocks are. Build it

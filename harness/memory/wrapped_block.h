@@ -16,4 +16,8 @@ c10::DataPtr wrap_block(c10::DataPtr inner, void* data, std::function<void()> on
 // The inner DataPtr of a wrapped one; null when `ptr` did not come from wrap_block.
 const c10::DataPtr* inner_block(const c10::DataPtr& ptr);
 
+// Releases the block that shows `data`, whose DataPtr was let go of without releasing it; false
+// when there is none.
+bool release_wrapped_block(void* data);
+
 }  // namespace tigon::harness

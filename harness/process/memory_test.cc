@@ -38,7 +38,7 @@ class FakeRoot : public ::testing::Test {
   MemorySources sources_;
 };
 
-constexpr std::int64_t kMachine = 4000 * 1024;
+constexpr std::int64_t kMachine = std::int64_t{4000} * 1024;
 
 TEST_F(FakeRoot, WithoutCgroupsTheMachineCounts) {
   write("proc/vmstat", "pgfault 12\noom_kill 7\noom_kill_other 9\n");

@@ -27,7 +27,7 @@ std::string where(const std::string& stage) {
 }
 
 // Value of a string member, or the fallback when there is none (or it's no string).
-std::string string_member(const nlohmann::json& object, const char* name, std::string fallback) {
+std::string string_member(const nlohmann::json& object, const char* name, const char* fallback) {
   const auto found = object.find(name);
   return found != object.end() && found->is_string() ? found->get<std::string>() : fallback;
 }

@@ -44,7 +44,7 @@ class Supervisor : public SupervisorTest {
   }
 
   Outcome expect_crash(const std::string& what, const std::string& reason) {
-    const Outcome outcome = run_between_good_ones(job(what));
+    Outcome outcome = run_between_good_ones(job(what));
     EXPECT_EQ(outcome.kind, OutcomeKind::kCrash);
     EXPECT_EQ(outcome.status, "crash");
     EXPECT_EQ(outcome.reason, reason);
@@ -259,7 +259,7 @@ TEST_F(Supervisor, TwoFailedStartsAreForgiven) {
 }
 
 TEST_F(Supervisor, StartFaultsAreTold) {
-  const auto reason_of = [&](DevicePlan plan) {
+  const auto reason_of = [&](const DevicePlan& plan) {
     notebook_.finished.clear();
     options_.hello_timeout_s = 0.1;
     run_jobs(plan, notebook_, stop_, options_);

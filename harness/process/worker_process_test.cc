@@ -20,7 +20,7 @@ using nlohmann::json;
 
 constexpr double kSoon = 10;  // generous: only a failure takes as long
 
-std::unique_ptr<WorkerProcess> start(WorkerCommand command = {{synthetic_worker()}, {}}) {
+std::unique_ptr<WorkerProcess> start(const WorkerCommand& command = {{synthetic_worker()}, {}}) {
   auto worker = std::make_unique<WorkerProcess>(command);
   const ReadResult hello = worker->read_message(deadline_after(kSoon));
   EXPECT_EQ(hello.kind, Kind::kMessage);
@@ -138,7 +138,7 @@ TEST(WorkerProcess, AStoppedReaderDoesNotHoldUpSend) {
 }
 
 TEST(WorkerProcess, ReportsWhatCannotBeStarted) {
-  const int before = open_descriptors();
+  const int before = open_descriptors();  // NOLINT: read below the try
   try {
     WorkerProcess worker({{"/nonexistent/tigon"}, {}});
     FAIL() << "started";

@@ -29,7 +29,7 @@ inline constexpr std::string_view kForward = "forward";
 inline constexpr std::string_view kBackward = "backward";
 inline constexpr std::string_view kStep = "step";
 // The only pass of a case that is verified and not timed. A timed case that fails before it is
-// timed still has rows of the passes that were planned for it.
+// timed has one row, of the step.
 inline constexpr std::string_view kVerify = "verify";
 }  // namespace pass
 
@@ -47,6 +47,7 @@ struct RecordKey {
   std::string implementation;
   std::string part;
 
+  // NOLINTNEXTLINE(modernize-use-nullptr): the 0 is the comparison's own.
   friend auto operator<=>(const RecordKey&, const RecordKey&) = default;
 };
 

@@ -63,7 +63,7 @@ std::string error_of(const std::function<void()>& call) {
 // A text, a whole and a real number stand where the schema says so: every cell is set to a value
 // that only its own type takes.
 template <typename Read>
-void expect_types_match(std::span<const Column> columns, Texts row, Read read) {
+void expect_types_match(std::span<const Column> columns, const Texts& row, Read read) {
   const Texts header = names(columns);
   ASSERT_EQ(row.size(), columns.size());
   for (std::size_t i = 0; i < columns.size(); ++i) {

@@ -93,7 +93,7 @@ fs::path default_output_folder() {
   return folder;
 }
 
-ResultsWriter::ResultsWriter(fs::path folder, Mode mode)
+ResultsWriter::ResultsWriter(const fs::path& folder, Mode mode)
     : folder_(prepare(folder, mode)),
       speed_(folder_ / kSpeedFile, names(speed_columns()), csv_mode(mode)),
       precision_(folder_ / kPrecisionFile, names(precision_columns()), csv_mode(mode)) {}

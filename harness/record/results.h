@@ -37,7 +37,7 @@ class ResultsWriter {
   };
 
   // Makes the folder (and those above it). Throws FileError naming path and reason.
-  explicit ResultsWriter(std::filesystem::path folder, Mode mode = Mode::kNew);
+  explicit ResultsWriter(const std::filesystem::path& folder, Mode mode = Mode::kNew);
 
   void write(const SpeedRecord& record);
   void write(const PrecisionRecord& record);

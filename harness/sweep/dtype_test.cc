@@ -51,7 +51,8 @@ TEST(DType, UnitRoundoffIsTheLargestErrorOfOneRounding) {
     // The midpoint between 1 and its successor is the worst case, and goes down to even.
     EXPECT_EQ(round_to_digits(1 + u, digits), 1.0);
     EXPECT_GT(round_to_digits(1 + u * 1.0001, digits), 1.0);
-    for (double value = 1; value < 2; value += 0.000123) {
+    for (int i = 0; i < 8130; ++i) {
+      const double value = 1 + 0.000123 * i;
       EXPECT_LE(std::abs(round_to_digits(value, digits) - value) / value, u);
     }
   }

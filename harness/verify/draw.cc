@@ -31,16 +31,16 @@ at::ScalarType scalar_type(DType dtype) {
 }
 
 const std::vector<std::string>& Draw::profiles() {
-  static const std::vector<std::string> names = {"normal",  "offset", "outlier", "constant", "zeros",
-                                                 "extreme", "tiny",   "integer"};
+  static const std::vector<std::string> names = {"normal", "offset",  "outlier", "constant",
+                                                 "zeros",  "extreme", "tiny",    "integer"};
   return names;
 }
 
 Draw::Draw(const Case& c, uint64_t seed, at::Device device)
     : profile_(c.profile), dtype_(c.dtype), device_(device) {
   if (std::ranges::find(profiles(), profile_) == profiles().end()) {
-    throw std::invalid_argument(
-        fmt::format("profile is \"{}\", expected one of {}", profile_, fmt::join(profiles(), ", ")));
+    throw std::invalid_argument(fmt::format("profile is \"{}\", expected one of {}", profile_,
+                                            fmt::join(profiles(), ", ")));
   }
   generator_ = at::globalContext().defaultGenerator(device).clone();
   const std::lock_guard<std::mutex> lock(generator_.mutex());

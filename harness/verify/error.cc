@@ -42,12 +42,12 @@ DType dtype_of(const at::Tensor& tensor) {
     case at::kHalf:
       return DType::kFloat16;
     default:
-      throw std::invalid_argument(
-          fmt::format("dtype is {}, expected Float, BFloat16 or Half", toString(tensor.scalar_type())));
+      throw std::invalid_argument(fmt::format("dtype is {}, expected Float, BFloat16 or Half",
+                                              toString(tensor.scalar_type())));
   }
 }
 
-TensorError tensor_error(const at::Tensor& got, const at::Tensor& truth) {
+TensorError tensor_error(const at::Tensor& got, const at::Tensor& truth, const at::Tensor& terms) {
   if (got.sizes() != truth.sizes()) {
     throw std::invalid_argument(fmt::format("shape is {}, expected {}", fmt::streamed(got.sizes()),
                                             fmt::streamed(truth.sizes())));
@@ -71,8 +71,8 @@ TensorError tensor_error(const at::Tensor& got, const at::Tensor& truth) {
   const at::Tensor counted = at::where(both_finite, t, at::zeros_like(t));
   const at::Tensor row_rms =
       t.dim() == 0 ? counted.abs() : counted.square().mean(-1, /*keepdim=*/true).sqrt();
-  const at::Tensor scale =
-      at::maximum(counted.abs(), row_rms).clamp_min_(smallest_normal(dtype_of(got)));
+  at::Tensor scale = at::maximum(counted.abs(), row_rms).clamp_min_(smallest_normal(dtype_of(got)));
+  if (terms.defined()) scale = at::maximum(scale, terms.to(got.device()));
   const at::Tensor e = at::where(both_finite, g.sub(t).abs_().div_(scale), at::zeros_like(t));
   error.max = number(e.max());
   error.rms = std::sqrt(number(e.square().mean()));
@@ -95,10 +95,12 @@ Verdict judge(const TensorError& error, const std::optional<TensorError>& eager,
   }
   verdict.used = std::max(error.rms / verdict.limit_rms, error.max / verdict.limit_max);
   if (error.nonfinite_misplaced > 0) {
-    verdict.reason = fmt::format("{} of {} elements are NaN or infinite where the truth is not the same",
-                                 error.nonfinite_misplaced, error.elements);
+    verdict.reason =
+        fmt::format("{} of {} elements are NaN or infinite where the truth is not the same",
+                    error.nonfinite_misplaced, error.elements);
   } else if (!(error.rms <= verdict.limit_rms)) {
-    verdict.reason = fmt::format("RMS error {:.3g} is over its limit {:.3g}", error.rms, verdict.limit_rms);
+    verdict.reason =
+        fmt::format("RMS error {:.3g} is over its limit {:.3g}", error.rms, verdict.limit_rms);
   } else if (!(error.max <= verdict.limit_max)) {
     verdict.reason =
         fmt::format("largest error {:.3g} is over its limit {:.3g}", error.max, verdict.limit_max);

@@ -1,9 +1,9 @@
 // How far a tensor is from the truth, and whether that is right.
 //
-// For an element, e = |got - truth| / max(|truth|, RMS of truth over its row, smallest normal number
-// of the dtype). A tensor is judged by the RMS and the largest e against what eager LibTorch makes in
-// the same dtype from the same inputs: an error of the arithmetic that the dtype imposes on everybody
-// is no fault, an error beyond it is one. So there is no table of tolerances.
+// For an element, e = |got - truth| / max(|truth|, RMS of truth over its row, smallest normal
+// number of the dtype). A tensor is judged by the RMS and the largest e against what eager LibTorch
+// makes in the same dtype from the same inputs: an error of the arithmetic that the dtype imposes
+// on everybody is no fault, an error beyond it is one. So there is no table of tolerances.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -21,13 +21,17 @@ struct TensorError {
   double rms = 0;
   double max = 0;
   int64_t nonfinite_got = 0;
-  int64_t nonfinite_want = 0;        // of the truth rounded to the dtype
-  int64_t nonfinite_misplaced = 0;   // places where one is NaN or infinite and the other is not the same
+  int64_t nonfinite_want = 0;  // of the truth rounded to the dtype
+  // Places where one is NaN or infinite and the other is not the same.
+  int64_t nonfinite_misplaced = 0;
 };
 
 // `got` of any device and dtype; `truth` in double of the same shape, on any device. Computed in
-// double on got's device. Throws std::invalid_argument when the shapes differ.
-TensorError tensor_error(const at::Tensor& got, const at::Tensor& truth);
+// double on got's device. `terms`, where defined, is the size of the terms that cancel in the truth
+// (Truth::gradient_terms): e is taken against it where it is larger. Throws std::invalid_argument
+// when the shapes differ.
+TensorError tensor_error(const at::Tensor& got, const at::Tensor& truth,
+                         const at::Tensor& terms = {});
 
 // The dtype of a tensor as cases know it; throws std::invalid_argument for one that they do not.
 DType dtype_of(const at::Tensor& tensor);
@@ -45,9 +49,9 @@ struct Verdict {
 // above a ceiling; u is the unit roundoff of the dtype. L, M: 1.25 and 2 for outputs, 1.5 and 3 for
 // gradients. a, b: 1 and 2 for 16-bit types, 4 and 8 for fp32. Ceiling: 16 u and 256 u, of the
 // activations' dtype where that is the coarser one (the fp32 gradient of an fp32 weight beside bf16
-// activations carries their roundings). Found by trial: with them right fp32 kernels are never red on
-// small tensors, and a skipped tail, a bf16 rstd or a bf16 accumulator always is. Without eager (it
-// ran out of memory) floor and ceiling decide.
+// activations carries their roundings). Found by trial: with them right fp32 kernels are never red
+// on small tensors, and a skipped tail, a bf16 rstd or a bf16 accumulator always is. Without eager
+// (it ran out of memory) floor and ceiling decide.
 Verdict judge(const TensorError& error, const std::optional<TensorError>& eager, DType dtype,
               DType activations, Role role);
 

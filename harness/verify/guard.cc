@@ -89,8 +89,8 @@ class GuardLedger {
                   std::vector<std::string>& found) {
     const int64_t changed = bytes_at(band, kBand, device_).ne(kBandByte).sum().item<int64_t>();
     if (changed == 0) return;
-    found.push_back(fmt::format("{} of {} guard bytes {} a block of {} bytes were overwritten", changed,
-                                kBand, where, block.nbytes));
+    found.push_back(fmt::format("{} of {} guard bytes {} a block of {} bytes were overwritten",
+                                changed, kBand, where, block.nbytes));
   }
 
   const c10::Device device_;
@@ -103,7 +103,8 @@ class GuardLedger {
 
 namespace {
 
-c10::DataPtr guarded(c10::DataPtr inner, size_t nbytes, const std::shared_ptr<GuardLedger>& ledger) {
+c10::DataPtr guarded(c10::DataPtr inner, size_t nbytes,
+                     const std::shared_ptr<GuardLedger>& ledger) {
   char* data = static_cast<char*>(inner.get()) + kBand;
   const auto block = ledger->add(data, nbytes);
   return wrap_block(std::move(inner), data, [ledger, block] { ledger->release(block); });
@@ -142,7 +143,8 @@ struct GuardScope::Installed {
 };
 
 GuardScope::GuardScope(c10::Device device, unsigned char fill)
-    : ledger_(std::make_shared<GuardLedger>(device, fill)), installed_(std::make_unique<Installed>()) {
+    : ledger_(std::make_shared<GuardLedger>(device, fill)),
+      installed_(std::make_unique<Installed>()) {
   static auto* const cpu = new GuardCpuAllocator;
   static auto* const cuda = new GuardCudaAllocator;
   open_ledger() = ledger_;

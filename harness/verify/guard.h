@@ -1,10 +1,10 @@
-// A guarded world for an operator to run in: every block of memory that LibTorch hands out is filled
-// with a chosen byte and has a band of known bytes before and after it.
+// A guarded world for an operator to run in: every block of memory that LibTorch hands out is
+// filled with a chosen byte and has a band of known bytes before and after it.
 //
-// With the fill 0xFF every element of a new block is NaN in every float type, so that a result which
-// was never written, or a workspace that was read before it was written, shows in the outputs. A
-// write before or past a block changes its bands. Outputs and workspaces that an operator allocates
-// inside are covered, for they come from the same allocators.
+// With the fill 0xFF every element of a new block is NaN in every float type, so that a result
+// which was never written, or a workspace that was read before it was written, shows in the
+// outputs. A write before or past a block changes its bands. Outputs and workspaces that an
+// operator allocates inside are covered, for they come from the same allocators.
 #pragma once
 
 #include <c10/core/Device.h>

@@ -42,7 +42,8 @@ Arguments copy_arguments(const PreparedCase& prepared) {
 std::vector<std::pair<std::string, at::Tensor>> named_arguments(const PreparedCase& prepared,
                                                                 const Arguments& arguments) {
   std::vector<std::pair<std::string, at::Tensor>> all;
-  for (const Input& input : arguments.inputs.all()) all.emplace_back("input " + input.name, input.tensor);
+  for (const Input& input : arguments.inputs.all())
+    all.emplace_back("input " + input.name, input.tensor);
   for (size_t i = 0; i < arguments.upstream.size(); ++i) {
     all.emplace_back("upstream gradient of " + prepared.op->output_names[i], arguments.upstream[i]);
   }
@@ -74,7 +75,8 @@ std::string find_shared_memory(const PreparedCase& prepared, const Arguments& ar
     for (size_t k = 0; k < i; ++k) {
       const at::Tensor &a = all[k].second, &b = all[i].second;
       if (!a.defined() || !b.defined() || a.numel() == 0 || b.numel() == 0) continue;
-      if (a.is_alias_of(b)) return fmt::format("{} shares memory with {}", all[i].first, all[k].first);
+      if (a.is_alias_of(b))
+        return fmt::format("{} shares memory with {}", all[i].first, all[k].first);
     }
   }
   return "";
@@ -99,7 +101,9 @@ bool same_bits(const at::Tensor& a, const at::Tensor& b) {
   if (a.defined() != b.defined()) return false;
   if (!a.defined()) return true;
   if (a.sizes() != b.sizes() || a.scalar_type() != b.scalar_type()) return false;
-  const auto integer = a.element_size() == 2 ? at::kShort : a.element_size() == 4 ? at::kInt : at::kLong;
+  const auto integer = a.element_size() == 2   ? at::kShort
+                       : a.element_size() == 4 ? at::kInt
+                                               : at::kLong;
   return at::equal(a.contiguous().view(integer), b.contiguous().view(integer));
 }
 

@@ -47,20 +47,24 @@ at::Tensor named(const Tensors& tensors, const std::string& name, const char* wh
 CaseTruth eigen_truth(const PreparedCase& prepared) {
   const Truth truth = prepared.op->reference(prepared.c, in_double(prepared.inputs, c10::kCPU),
                                              upstream_in_double(prepared, c10::kCPU));
-  CaseTruth result{"eigen", {}, {}};
+  CaseTruth result{"eigen", {}, {}, {}};
   for (const std::string& name : prepared.op->output_names) {
     result.outputs.push_back(named(truth.outputs, name, "output"));
   }
   for (const Input& input : prepared.inputs.all()) {
-    if (input.wants_grad) result.gradients.push_back(named(truth.gradients, input.name, "gradient of"));
+    if (!input.wants_grad) continue;
+    result.gradients.push_back(named(truth.gradients, input.name, "gradient of"));
+    result.gradient_terms.emplace_back();
+    for (const auto& [name, terms] : truth.gradient_terms) {
+      if (name == input.name) result.gradient_terms.back() = terms;
+    }
   }
   return result;
 }
 
 CaseTruth eager_fp64_truth(const PreparedCase& prepared, c10::Device device) {
-  const Program eager =
-      eager_program(*prepared.op, prepared.c, in_double(prepared.inputs, device));
-  CaseTruth result{"eager_fp64", eager.forward(), {}};
+  const Program eager = eager_program(*prepared.op, prepared.c, in_double(prepared.inputs, device));
+  CaseTruth result{"eager_fp64", eager.forward(), {}, {}};
   result.gradients = eager.backward(result.outputs, upstream_in_double(prepared, device));
   for (at::Tensor& output : result.outputs) output = output.detach();
   return result;
@@ -95,18 +99,17 @@ std::string check_differences(const PreparedCase& prepared, const CaseTruth& tru
         Inputs moved = inputs;
         moved.all()[i].tensor = as_tensor(x, input.tensor);
         const Truth at_x = prepared.op->reference(prepared.c, moved, only);
-        return as_matrix(at_x.outputs[o].second);
+        return as_matrix(named(at_x.outputs, prepared.op->output_names[o], "output"));
       };
       const at::Tensor alone =
-          upstream.size() == 1
-              ? gradient
-              : named(prepared.op->reference(prepared.c, inputs, only).gradients, input.name,
-                      "gradient of");
+          upstream.size() == 1 ? gradient
+                               : named(prepared.op->reference(prepared.c, inputs, only).gradients,
+                                       input.name, "gradient of");
       const reference::GradientCheck check = reference::check_gradient(
           forward, as_matrix(input.tensor), as_matrix(only[o]), as_matrix(alone));
       if (!(check.discrepancy <= kDifferenceAgreement)) {
-        return fmt::format("the reference's gradient of {} is not that of its forward: {}", input.name,
-                           check.to_string());
+        return fmt::format("the reference's gradient of {} is not that of its forward: {}",
+                           input.name, check.to_string());
       }
     }
   }
@@ -121,7 +124,12 @@ PreparedCase prepare(const Operator& op, const Case& c, c10::Device device, uint
   prepared.inputs = op.make_inputs(c, draw);
   const std::string layout = c.has("layout") ? c.text("layout") : "contiguous";
   for (Input& input : prepared.inputs.all()) input.tensor = with_layout(input.tensor, layout);
-  for (const at::Tensor& output : eager_program(op, c, prepared.inputs).forward()) {
+  const std::vector<at::Tensor> outputs = eager_program(op, c, prepared.inputs).forward();
+  if (outputs.size() != op.output_names.size()) {
+    throw std::logic_error(fmt::format("eager {} gave {} outputs, expected {}", op.name,
+                                       outputs.size(), op.output_names.size()));
+  }
+  for (const at::Tensor& output : outputs) {
     prepared.upstream.push_back(with_layout(draw.upstream(output), layout));
   }
   return prepared;
@@ -156,7 +164,8 @@ std::string check_truth(const PreparedCase& prepared, const CaseTruth& truth) {
     if (!(d <= kAgreement)) {
       return fmt::format(
           "reference and eager in double disagree on {} by {:.3g}{}", names[i], d,
-          is_output ? "" : "; the reference's gradients agree with central differences where tried");
+          is_output ? ""
+                    : "; the reference's gradients agree with central differences where tried");
     }
   }
   return "";

@@ -20,8 +20,8 @@ struct PreparedCase {
   std::vector<at::Tensor> upstream;  // one per output
 };
 
-// Draws inputs and upstream gradients and lays them out as the case's option `layout` says, where it
-// has one. The shapes of the outputs come from eager, run on the inputs.
+// Draws inputs and upstream gradients and lays them out as the case's option `layout` says, where
+// it has one. The shapes of the outputs come from eager, run on the inputs.
 PreparedCase prepare(const Operator& op, const Case& c, c10::Device device, uint64_t seed);
 
 struct CaseTruth {
@@ -30,6 +30,13 @@ struct CaseTruth {
   std::string kind;
   std::vector<at::Tensor> outputs;    // in the order of Operator::output_names
   std::vector<at::Tensor> gradients;  // in the order of the inputs that want one
+  // As Truth::gradient_terms, in the order of the gradients; undefined where there is none. Empty
+  // for eager_fp64.
+  std::vector<at::Tensor> gradient_terms;
+
+  at::Tensor terms_of(size_t gradient) const {
+    return gradient < gradient_terms.size() ? gradient_terms[gradient] : at::Tensor();
+  }
 };
 
 // By the reference up to a size at which it takes about a second, else by eager in double.

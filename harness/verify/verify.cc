@@ -47,11 +47,15 @@ Failure describe_failure(const std::exception& error) {
                    dynamic_cast<const std::bad_alloc*>(&error) != nullptr ||
                    text.find("not enough memory") != std::string::npos ||
                    text.find("DefaultCPUAllocator") != std::string::npos;
-  return {oom ? Status::kOom : Status::kError, text};
+  if (oom) return {Status::kOom, text};
+  const bool of_device = dynamic_cast<const c10::AcceleratorError*>(&error) != nullptr;
+  return {of_device ? Status::kCrash : Status::kError, text};
 }
 
 Judge::Judge(const PreparedCase& prepared, CaseTruth truth)
-    : prepared_(&prepared), truth_(std::move(truth)), names_(tensor_names(prepared)),
+    : prepared_(&prepared),
+      truth_(std::move(truth)),
+      names_(tensor_names(prepared)),
       yardstick_(names_.size()) {}
 
 void Judge::set_yardstick(const std::vector<at::Tensor>& outputs,
@@ -61,7 +65,8 @@ void Judge::set_yardstick(const std::vector<at::Tensor>& outputs,
     const size_t k = is_output ? i : i - outputs.size();
     const at::Tensor& got = is_output ? outputs[k] : gradients[k];
     const at::Tensor& want = is_output ? truth_.outputs[k] : truth_.gradients[k];
-    if (got.defined()) yardstick_[i] = tensor_error(got, want);
+    const at::Tensor terms = is_output ? at::Tensor() : truth_.terms_of(k);
+    if (got.defined()) yardstick_[i] = tensor_error(got, want, terms);
   }
 }
 
@@ -83,8 +88,12 @@ ImplementationVerdict Judge::judge(std::string_view implementation,
     } else if (results[k].sizes() != want.sizes()) {
       verdict.reason = fmt::format("shape is {}, expected {}", fmt::streamed(results[k].sizes()),
                                    fmt::streamed(want.sizes()));
+    } else if (is_output && results[k].scalar_type() != prepared_->upstream[k].scalar_type()) {
+      verdict.reason = fmt::format("dtype is {}, expected {}", toString(results[k].scalar_type()),
+                                   toString(prepared_->upstream[k].scalar_type()));
     } else {
-      const TensorError error = tensor_error(results[k], want);
+      const at::Tensor terms = is_output ? at::Tensor() : truth_.terms_of(k);
+      const TensorError error = tensor_error(results[k], want, terms);
       const DType dtype = dtype_of(results[k]);
       const std::optional<TensorError>& eager = yardstick_[i];
       verdict = harness::judge(error, eager, dtype, prepared_->c.dtype,
@@ -120,8 +129,9 @@ ImplementationVerdict Judge::judge(std::string_view implementation,
 
 namespace {
 
-ImplementationVerdict judge_program(const Program& program, const PreparedCase& prepared, Judge& judge,
-                                    bool is_yardstick, std::vector<PrecisionRecord>* records) {
+ImplementationVerdict judge_program(const Program& program, const PreparedCase& prepared,
+                                    Judge& judge, bool is_yardstick,
+                                    std::vector<PrecisionRecord>* records) {
   try {
     const std::vector<at::Tensor> outputs = program.forward();
     const std::vector<at::Tensor> gradients = program.backward(outputs, prepared.upstream);
@@ -163,7 +173,8 @@ ImplementationVerdict judge_fused(const PreparedCase& prepared, const Judge& jud
   };
   std::string fault = compare(run_guarded(prepared, forward, kOtherFill), "in a second run");
   if (fault.empty()) {
-    fault = compare(run_chained(prepared, forward), "where nobody else holds the upstream gradient");
+    fault =
+        compare(run_chained(prepared, forward), "where nobody else holds the upstream gradient");
   }
   if (fault.empty() && prepared.device.is_cuda()) {
     fault = compare(run_on_side_stream(prepared, forward), "on a side stream");
@@ -184,13 +195,13 @@ Verification verify(const PreparedCase& prepared, Judge& judge, const Program::F
 
   ImplementationVerdict fused{std::string(implementation::kFused), Status::kOk, "", 0, ""};
   try {
-    const std::string broken = check_truth(prepared, judge.truth());
-    if (broken.empty()) {
+    verification.truth_fault = check_truth(prepared, judge.truth());
+    if (verification.truth_fault.empty()) {
       fused = judge_fused(prepared, judge, forward, records);
     } else {
       fused.status = Status::kWrong;
       fused.verdict = verdict::kWrong;
-      fused.reason = "the truth cannot be trusted: " + broken;
+      fused.reason = "the truth cannot be trusted: " + verification.truth_fault;
     }
   } catch (const std::exception& error) {
     const Failure failure = describe_failure(error);

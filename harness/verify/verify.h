@@ -15,14 +15,15 @@ namespace tigon::harness {
 
 struct ImplementationVerdict {
   std::string implementation;
-  Status status = Status::kOk;  // ok, wrong, oom or error
+  Status status = Status::kOk;  // ok, wrong, oom, error or crash
   std::string verdict;          // "right", "bound", "wrong", or empty where it could not run
   double limit_used = 0;        // the largest share of a limit over all tensors
   std::string reason;
 };
 
 struct Verification {
-  std::string truth;  // which truth it was
+  std::string truth;                            // which truth it was
+  std::string truth_fault;                      // why it cannot be trusted; empty: it can
   std::vector<ImplementationVerdict> verdicts;  // fused, eager, library where there is one
   std::vector<PrecisionRecord> records;
 
@@ -37,10 +38,12 @@ class Judge {
 
   const CaseTruth& truth() const { return truth_; }
   // Eager's own errors: the yardstick. Not set: eager could not be run.
-  void set_yardstick(const std::vector<at::Tensor>& outputs, const std::vector<at::Tensor>& gradients);
+  void set_yardstick(const std::vector<at::Tensor>& outputs,
+                     const std::vector<at::Tensor>& gradients);
 
   // Adds a precision record per tensor to `records`, unless that is null.
-  ImplementationVerdict judge(std::string_view implementation, const std::vector<at::Tensor>& outputs,
+  ImplementationVerdict judge(std::string_view implementation,
+                              const std::vector<at::Tensor>& outputs,
                               const std::vector<at::Tensor>& gradients,
                               std::vector<PrecisionRecord>* records) const;
 
@@ -55,8 +58,9 @@ class Judge {
 // else happened. `forward` is the fused operator or a mutant.
 Verification verify(const PreparedCase& prepared, Judge& judge, const Program::Forward& forward);
 
-// A LibTorch or C++ error as a status (oom or error) and a one-line reason. Rethrows what is not a
-// std::exception.
+// A LibTorch or C++ error as a status and a one-line reason: oom, error, or crash for an error of
+// the device itself (an illegal access, a trap), after which every later call of the process fails
+// too.
 struct Failure {
   Status status;
   std::string reason;

@@ -1,8 +1,6 @@
 #include "harness/worker/case_runner.h"
 
-#include <c10/cuda/CUDAException.h>
 #include <c10/cuda/CUDAGuard.h>
-#include <c10/util/Exception.h>
 #include <fmt/format.h>
 
 #include <stdexcept>
@@ -19,7 +17,8 @@ SpeedRecord base_record(const CaseRequest& request, c10::Device device) {
   record.op = request.c.op;
   record.device = device.str();
   record.implementation = implementation::kFused;
-  record.pass = pass::kVerify;
+  // A timed case that gets no figures has one row, which stands for the whole step.
+  record.pass = request.timed ? pass::kStep : pass::kVerify;
   record.seed = request.seed;
   record.reproduce = request.reproduce;
   record.started_at = request.started_at;
@@ -41,9 +40,9 @@ nlohmann::json to_json(const std::vector<RoofMeasurement>& measurements) {
   return json;
 }
 
-// After some CUDA errors (an illegal access, a trap) every later call of the process fails too.
-bool is_sticky(const std::exception& error) {
-  return dynamic_cast<const c10::AcceleratorError*>(&error) != nullptr;
+// How the case ended. A process whose device failed is of no further use.
+DoneReply done(Status status, const std::string& reason) {
+  return {std::string(to_string(status)), reason, status == Status::kCrash};
 }
 
 }  // namespace
@@ -88,18 +87,16 @@ DoneReply CaseRunner::run(const CaseRequest& request, WorkerChannel& channel) {
       base.reason = fused.reason;
       base.stage = fused.status == Status::kOk ? "" : stage;
       channel.row("speed", base);
-      return {std::string(to_string(fused.status)), fused.reason, false};
+      return done(fused.status, fused.reason);
     }
     DoneReply reply;
     stage = "measure";
     prepare_to_measure();
-    for (const SpeedRecord& row :
-         measure_case({prepared, judge, verification, base, request.time_budget_s,
-                       request.repetitions},
-                      *clock_, *roof_, channel)) {
+    for (const SpeedRecord& row : measure_case(
+             {prepared, judge, verification, base, request.time_budget_s, request.repetitions},
+             *clock_, *roof_, channel)) {
       if (row.implementation == implementation::kFused && !is_fine(row.status)) {
-        reply.status = to_string(row.status);
-        reply.reason = row.reason;
+        reply = done(row.status, row.reason);
       }
       channel.row("speed", row);
     }
@@ -107,11 +104,11 @@ DoneReply CaseRunner::run(const CaseRequest& request, WorkerChannel& channel) {
     return reply;
   } catch (const std::exception& error) {
     const Failure failure = describe_failure(error);
-    base.status = is_sticky(error) ? Status::kCrash : failure.status;
+    base.status = failure.status;
     base.reason = failure.reason;
     base.stage = stage;
     channel.row("speed", base);
-    return {std::string(to_string(base.status)), failure.reason, is_sticky(error)};
+    return done(failure.status, failure.reason);
   }
 }
 
@@ -121,18 +118,21 @@ DoneReply CaseRunner::run_mutant(const MutantRequest& request, WorkerChannel& ch
   const Program::Forward mutant = dispatcher_forward(op, request.mutant);
   for (const Case& c : request.cases) {
     channel.stage(c.id());
-    const auto caught = [&](const std::string& reason, bool fatal) {
-      channel.row("mutant", {{"case", c.id()}, {"reason", reason}});
-      return DoneReply{"caught", reason, fatal};
-    };
     try {
       const PreparedCase prepared = prepare(op, c, device_, request.seed);
       Judge judge(prepared, find_truth(prepared));
       const Verification verification = verify(prepared, judge, mutant);
+      if (!verification.truth_fault.empty()) {
+        return done(Status::kError, c.id() + ": " + verification.truth_fault);
+      }
       const ImplementationVerdict& verdict = *verification.find(implementation::kFused);
-      if (verdict.status != Status::kOk) return caught(verdict.reason, false);
+      if (verdict.status == Status::kOk) continue;
+      channel.row("mutant", {{"case", c.id()}, {"reason", verdict.reason}});
+      return {"caught", verdict.reason, verdict.status == Status::kCrash};
     } catch (const std::exception& error) {
-      return caught(describe_failure(error).reason, is_sticky(error));
+      // What the mutant itself throws is in its verdict: this is no proof of anything.
+      const Failure failure = describe_failure(error);
+      return done(failure.status, c.id() + ": " + failure.reason);
     }
   }
   return {"survived", fmt::format("none of {} cases rejected it", request.cases.size()), false};

@@ -23,7 +23,8 @@ class CaseRunner {
   // an error becomes a row of its own, a sticky CUDA error ends the worker.
   DoneReply run(const CaseRequest& request, WorkerChannel& channel);
   // Lets the cases loose on a mutant until one rejects it: a row {"case", "reason"} for the file
-  // "mutant" says which and why. The reply's status is "caught" or "survived".
+  // "mutant" says which and why. The reply's status is "caught", "survived", or how a case failed
+  // that could not put the mutant to the test.
   DoneReply run_mutant(const MutantRequest& request, WorkerChannel& channel);
 
  private:

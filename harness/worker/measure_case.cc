@@ -54,12 +54,13 @@ AllMeasured runnable_programs(const CaseToMeasure& c) {
   AllMeasured all;
   const auto add = [&](Program program) {
     const ImplementationVerdict* verdict = c.verification.find(program.name());
-    const bool runs =
-        verdict && verdict->status != Status::kOom && verdict->status != Status::kError;
-    // No figure for a kernel that was not first found right; eager is the yardstick, whatever it is.
+    // No figure for a kernel that was not first found right; eager is the yardstick, right or not.
     const bool right = verdict && verdict->status == Status::kOk;
-    if (runs && (right || program.name() == implementation::kEager)) {
-      all.push_back(std::make_unique<Measured>(Measured{std::move(program), {}, {}, {}, {}, {}, {}, {}}));
+    const bool wrong_eager =
+        verdict && verdict->status == Status::kWrong && program.name() == implementation::kEager;
+    if (right || wrong_eager) {
+      all.push_back(
+          std::make_unique<Measured>(Measured{std::move(program), {}, {}, {}, {}, {}, {}, {}}));
     }
   };
   add(fused_program(*p.op, p.c, p.inputs));
@@ -148,8 +149,9 @@ void hold_to_roof(AllMeasured& all, Pass pass, const CaseToMeasure& c, Clock& cl
     if (!beats(*m, roof_us)) continue;
     const double time_us = m->times.at(pass).us.median;
     m->status = Status::kInvalid;
-    m->reason = fmt::format("{} took {:.4g} us, {:.0f} % of what the roof of {:.4g} us allows, twice",
-                            to_string(pass), time_us, 100 * roof_us / time_us, roof_us);
+    m->reason =
+        fmt::format("{} took {:.4g} us, {:.0f} % of what the roof of {:.4g} us allows, twice",
+                    to_string(pass), time_us, 100 * roof_us / time_us, roof_us);
   }
 }
 
@@ -189,7 +191,7 @@ SpeedRecord make_row(const Measured& m, Pass pass, const CaseToMeasure& c, const
     row.samples = t.us.count;
     row.noise = t.noise;
     if (t.noisy && row.status == Status::kOk) row.status = Status::kNoisy;
-    if (eager) {
+    if (eager && eager->status == Status::kOk) {
       row.speedup_vs_eager = t.speedup.estimate;
       row.speedup_low = t.speedup.low;
       row.speedup_high = t.speedup.high;

@@ -23,10 +23,11 @@ struct CaseToMeasure {
   int64_t repetitions;  // rounds; 0: as many as the time needs
 };
 
-// A row for each pass (forward, backward, step) of the fused operator, eager and, where there is one,
-// LibTorch's own. Peak, saved and workspace memory and host time stand in the rows of the step. An
-// implementation that is not right, or that memory does not suffice for, has one row that says so.
-// Afterwards the results of the last timed launches are judged again: wrong ones turn the rows red.
+// A row for each pass (forward, backward, step) of the fused operator, eager and, where there is
+// one, LibTorch's own. Peak, saved and workspace memory and host time stand in the rows of the
+// step. An implementation that is not right, or that memory does not suffice for, has one row that
+// says so. Afterwards the results of the last timed launches are judged again: wrong ones turn the
+// rows red.
 std::vector<SpeedRecord> measure_case(const CaseToMeasure& c, Clock& clock, Roof& roof,
                                       WorkerChannel& channel);
 

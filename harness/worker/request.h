@@ -12,7 +12,7 @@ namespace tigon::harness {
 
 struct CaseRequest {
   Case c;
-  bool timed = false;      // verify alone, or measure memory and time too
+  bool timed = false;  // verify alone, or measure memory and time too
   uint64_t seed = 0;
   double time_budget_s = 3;  // for all timing of the case together
   int64_t repetitions = 0;   // rounds; 0: as many as the time needs

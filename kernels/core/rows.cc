@@ -11,8 +11,8 @@ int64_t row_stride(const at::Tensor& tensor) {
   const auto strides = tensor.strides();
   const int64_t last = tensor.dim() - 1;
   if (sizes[last] > 1 && strides[last] != 1) return -1;
-  int64_t stride = -1;       // of the innermost leading dimension that has more than one element
-  int64_t next_outer = 0;    // what the next outer dimension's stride has to be
+  int64_t stride = -1;     // of the innermost leading dimension that has more than one element
+  int64_t next_outer = 0;  // what the next outer dimension's stride has to be
   for (int64_t d = last - 1; d >= 0; --d) {
     if (sizes[d] == 1) continue;
     if (stride < 0) {
@@ -29,8 +29,9 @@ int64_t row_stride(const at::Tensor& tensor) {
 
 Rows as_rows(const at::Tensor& tensor) {
   const int64_t width = tensor.sizes().back();
-  const int64_t rows = width == 0 ? c10::multiply_integers(tensor.sizes().slice(0, tensor.dim() - 1))
-                                  : tensor.numel() / width;
+  const int64_t rows = width == 0
+                           ? c10::multiply_integers(tensor.sizes().slice(0, tensor.dim() - 1))
+                           : tensor.numel() / width;
   if (tensor.is_contiguous()) return {tensor, rows, width, width};
   const int64_t stride = row_stride(tensor);
   if (stride >= 0) return {tensor, rows, width, stride};

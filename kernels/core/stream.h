@@ -9,8 +9,8 @@ namespace tigon {
 
 // Runs `cpu(args)` or `cuda(args, stream)` by where `tensor` is.
 template <typename Args>
-void launch(const at::Tensor& tensor, void (*cpu)(const Args&), void (*cuda)(const Args&, cudaStream_t),
-            const Args& args) {
+void launch(const at::Tensor& tensor, void (*cpu)(const Args&),
+            void (*cuda)(const Args&, cudaStream_t), const Args& args) {
   if (tensor.is_cpu()) {
     cpu(args);
     return;

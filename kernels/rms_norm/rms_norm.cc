@@ -56,7 +56,8 @@ void check_backward(const Tensor& dy, const Tensor& x, const OptionalTensor& wei
               x.device(), " (the device of x)");
 }
 
-// ---- kernels for CPU and CUDA ----------------------------------------------------------------------
+// ---- kernels for CPU and CUDA
+// ----------------------------------------------------------------------
 
 std::tuple<Tensor, Tensor> forward(const Tensor& x, const OptionalTensor& weight, double eps,
                                    double offset, std::string_view casting) {
@@ -83,9 +84,9 @@ std::tuple<Tensor, Tensor> forward(const Tensor& x, const OptionalTensor& weight
 }
 
 // dx may be undefined (not wanted) or dy itself. Returns dweight, undefined where not wanted.
-Tensor backward_into(const Tensor& dx, const Tensor& dy, const Tensor& x, const OptionalTensor& weight,
-                     const Tensor& rstd, double offset, std::string_view casting,
-                     bool wants_dweight) {
+Tensor backward_into(const Tensor& dx, const Tensor& dy, const Tensor& x,
+                     const OptionalTensor& weight, const Tensor& rstd, double offset,
+                     std::string_view casting, bool wants_dweight) {
   const Rows dyr = as_rows(dy);
   const Rows xr = as_rows(x);
   const Tensor w = weight ? weight->contiguous() : Tensor();
@@ -107,8 +108,8 @@ Tensor backward_into(const Tensor& dx, const Tensor& dy, const Tensor& x, const 
   args.weight_type = weight ? kernel_type(w.scalar_type()) : args.x_type;
   args.casting = parse_casting(casting);
   args.offset = static_cast<float>(offset);
-  const int64_t floats = x.is_cpu() ? rms_norm_backward_workspace_cpu(args)
-                                    : rms_norm_backward_workspace_cuda(args);
+  const int64_t floats =
+      x.is_cpu() ? rms_norm_backward_workspace_cpu(args) : rms_norm_backward_workspace_cuda(args);
   Tensor workspace;
   if (floats > 0) {
     workspace = at::empty({floats}, x.options().dtype(at::kFloat));
@@ -136,7 +137,8 @@ Tensor backward_(Tensor& dy, const Tensor& x, const OptionalTensor& weight, cons
   return backward_into(dy, dy, x, weight, rstd, offset, casting, wants_dweight);
 }
 
-// ---- shapes only: Meta and fake tensors --------------------------------------------------------------
+// ---- shapes only: Meta and fake tensors
+// --------------------------------------------------------------
 
 std::tuple<Tensor, Tensor> forward_meta(const Tensor& x, const OptionalTensor& weight, double eps,
                                         double /*offset*/, std::string_view casting) {
@@ -166,7 +168,8 @@ Tensor backward_meta_(Tensor& dy, const Tensor& x, const OptionalTensor& weight,
   return dweight_meta(weight, wants_dweight);
 }
 
-// ---- autograd ----------------------------------------------------------------------------------------
+// ---- autograd
+// ----------------------------------------------------------------------------------------
 
 const auto& forward_op() {
   static const auto op = operator_handle<decltype(forward)>("tigon::rms_norm_forward");
@@ -206,7 +209,8 @@ struct RmsNormBackward final : torch::autograd::Node {
     const Tensor saved_weight = weight.unpack();
     const Tensor saved_rstd = rstd.unpack();
     const OptionalTensor w = saved_weight.defined() ? OptionalTensor(saved_weight) : std::nullopt;
-    if (at::GradMode::is_enabled()) {  // create_graph: the fallback makes a second derivative an error
+    if (at::GradMode::is_enabled()) {  // create_graph: the fallback makes a second derivative an
+                                       // error
       auto [dx, dweight] = backward_op().call(dy, saved_x, w, saved_rstd, offset, casting, wanted);
       return {dx, dweight};
     }
@@ -244,8 +248,8 @@ Tensor rms_norm_autograd(const Tensor& x, const OptionalTensor& weight, double e
 }
 
 // Without autograd (inference): the forward alone.
-Tensor rms_norm_forward_only(const Tensor& x, const OptionalTensor& weight, double eps, double offset,
-                             std::string_view casting) {
+Tensor rms_norm_forward_only(const Tensor& x, const OptionalTensor& weight, double eps,
+                             double offset, std::string_view casting) {
   return std::get<0>(forward_op().call(x, weight, eps, offset, casting));
 }
 
@@ -276,7 +280,8 @@ TORCH_LIBRARY_FRAGMENT(tigon, m) {
       "rms_norm_forward(Tensor x, Tensor? weight, float eps, float offset, str casting)"
       " -> (Tensor y, Tensor rstd)");
   m.def(
-      "rms_norm_backward(Tensor dy, Tensor x, Tensor? weight, Tensor rstd, float offset, str casting,"
+      "rms_norm_backward(Tensor dy, Tensor x, Tensor? weight, Tensor rstd, float offset, str "
+      "casting,"
       " bool[2] output_mask) -> (Tensor dx, Tensor dweight)");
   m.def(
       "rms_norm_backward_(Tensor(a!) dy, Tensor x, Tensor? weight, Tensor rstd, float offset,"

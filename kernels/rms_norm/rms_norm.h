@@ -22,17 +22,18 @@
 namespace tigon {
 
 // x        [..., hidden], Float, BFloat16 or Half; any strides.
-// weight   [hidden], x's dtype or Float, or none: then there is no affine part and offset is unused.
-// casting  where results are rounded when x has 16 bits; sums are kept in fp32 in every mode.
+// weight   [hidden], x's dtype or Float, or none: then there is no affine part and offset is
+// unused. casting  where results are rounded when x has 16 bits; sums are kept in fp32 in every
+// mode.
 //            "llama"  x * rstd is rounded to x's dtype, then the product with offset + weight
 //            "gemma"  everything in fp32, one rounding at the end
 //            "none"   rstd is rounded to x's dtype; the rest in fp32, one rounding at the end
 // Returns y, contiguous, of x's shape and dtype. dweight has the weight's dtype.
 //
 // Kept for the backward: x, weight and one fp32 per row. Allocated on the way: nothing in the
-// forward; in the backward fp32 partial sums of dweight. dx takes dy's buffer when nobody else holds it.
-// Deterministic. No host synchronisation. A second derivative is an error.
-// Throws c10::Error naming the argument, what it got and what it wants.
+// forward; in the backward fp32 partial sums of dweight. dx takes dy's buffer when nobody else
+// holds it. Deterministic. No host synchronisation. A second derivative is an error. Throws
+// c10::Error naming the argument, what it got and what it wants.
 at::Tensor rms_norm(const at::Tensor& x, const std::optional<at::Tensor>& weight = std::nullopt,
                     double eps = 1e-6, double offset = 0.0, std::string_view casting = "llama");
 

@@ -15,7 +15,7 @@ namespace {
 constexpr int64_t kTile = 1024;   // columns
 constexpr int64_t kMaxGroup = 8;  // rows
 // Bytes of input in a group: with the output and the weight, within a 1 MiB second-level cache.
-constexpr int64_t kGroupBytes = 384 * 1024;
+constexpr int64_t kGroupBytes = int64_t{384} * 1024;
 
 TIGON_INLINE int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 

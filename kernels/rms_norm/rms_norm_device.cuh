@@ -17,26 +17,28 @@ struct RowPlan {
   RowSpan span = RowSpan::kBlock;
   int vecs = 1;             // 16-byte vectors per thread and row: 1, 2, 4 or 8
   int threads_per_row = 0;  // in one block; a power of two for kLanes
-  int block_threads = 0;    // more than threads_per_row only for kLanes
+  int block_threads = 0;    // more than threads_per_row only for kLanes and kWarps
   int stages = 0;           // rows in flight; 0: one row per block, in registers
   int cluster = 1;
-  int64_t blocks = 0;
+  int64_t blocks = 0;  // clusters, where cluster > 1
 };
 
-// The part of the rows that a thread walks: rows first_row + group, then every row_step-th; vectors
-// `vec`, vec + threads, ... below end.
+// The part of the rows that a thread walks: rows first_row + row_offset, then every row_step-th;
+// vectors `vec`, vec + threads, ... below end. All threads of a warp share first_row.
 template <RowSpan kSpan>
 struct Place {
   int64_t first_row, row_step;
-  int group, threads, vec, end;
+  int row_offset, group, threads, begin, vec, end;
   bool leads_row;  // one thread of each row writes the row's scalars
 
   __device__ Place(int threads_per_row, int vecs_per_row) {
-    threads = kSpan == RowSpan::kLanes ? threads_per_row : blockDim.x;
-    group = kSpan == RowSpan::kLanes ? threadIdx.x / threads : 0;
-    const int groups = kSpan == RowSpan::kLanes ? blockDim.x / threads : 1;
-    vec = threadIdx.x - group * threads;
+    constexpr bool kGroups = kSpan == RowSpan::kLanes || kSpan == RowSpan::kWarps;
+    threads = kGroups ? threads_per_row : blockDim.x;
+    group = kGroups ? threadIdx.x / threads : 0;
+    const int groups = kGroups ? blockDim.x / threads : 1;
+    begin = 0;
     end = vecs_per_row;
+    vec = threadIdx.x - group * threads;
     leads_row = vec == 0;
     int64_t block = blockIdx.x, blocks = gridDim.x;
     if constexpr (kSpan == RowSpan::kCluster) {
@@ -45,11 +47,19 @@ struct Place {
       block /= size;
       blocks /= size;
       leads_row = leads_row && rank == 0;
-      vec += rank * slice;
-      end = min(vecs_per_row, (rank + 1) * slice);
+      begin = rank * slice;
+      vec += begin;
+      end = min(vecs_per_row, begin + slice);
     }
-    first_row = block * groups;
     row_step = blocks * groups;
+    if constexpr (kSpan == RowSpan::kWarps) {
+      // Block by block, then group by group: no block has more than one row more than another.
+      first_row = block + group * blocks;
+      row_offset = 0;
+    } else {
+      first_row = block * groups;
+      row_offset = group;
+    }
   }
 };
 

@@ -33,7 +33,7 @@ __device__ __forceinline__ Vec<X, N> normalise(const Vec<X, N>& x, const Vec<W, 
 
 // 1024 threads leave 64 registers each: with 4 vectors and their weight that is too few.
 constexpr int forward_max_threads(int vecs, RowSpan span) {
-  return span == RowSpan::kLanes ? 256 : vecs == 4 ? 512 : 1024;
+  return span == RowSpan::kLanes ? 256 : vecs >= 4 ? 512 : 1024;
 }
 
 template <typename X, typename W, bool kLlama, int kVecs, RowSpan kSpan>
@@ -58,7 +58,7 @@ __global__ void __launch_bounds__(forward_max_threads(kVecs, kSpan))
     }
   }
   for (int64_t first = at.first_row; first < args.rows; first += at.row_step) {
-    const int64_t row = first + at.group;
+    const int64_t row = first + at.row_offset;
     const int end = row < args.rows ? at.end : 0;
     const X* x_row = x + row * args.x_row_stride;
     Vec<X, N> held_x[kVecs];
@@ -106,7 +106,7 @@ __global__ void __launch_bounds__(forward_max_threads(kVecs, kSpan))
     return ring[(stage * kVecs + j) * blockDim.x + threadIdx.x];
   };
   const auto fetch = [&](int64_t first, int stage) {
-    const int64_t row = first + at.group;
+    const int64_t row = first + at.row_offset;
     if (row < args.rows) {
       const X* x_row = x + row * args.x_row_stride;
 #pragma unroll
@@ -133,7 +133,7 @@ __global__ void __launch_bounds__(forward_max_threads(kVecs, kSpan))
     fetch(first + (stages - 1) * at.row_step, free_stage);
     copy_async_wait(stages - 1);
 
-    const int64_t row = first + at.group;
+    const int64_t row = first + at.row_offset;
     const int end = row < args.rows ? at.end : 0;
     float sum = 0.0f;
 #pragma unroll
@@ -164,49 +164,65 @@ bool forward_is_aligned(const RmsNormForwardArgs& args) {
          aligned_16(args.x) && aligned_16(args.y) && aligned_16(args.weight);
 }
 
-// Lanes of a warp for rows of up to 128 vectors, else a block or, past that, a cluster.
+// The percentages are of a copy of the same bytes: H200, bf16, 8192 rows, cold L2.
 RowPlan plan_forward(const RmsNormForwardArgs& args, const Device& device) {
   const int64_t vecs = args.hidden * element_size(args.x_type) / 16;
+  const bool few_rows = args.rows < 2 * device.multiprocessors;
   RowPlan plan;
-  if (vecs <= 4 * kWarpSize) {
+  if (vecs <= 2 * kWarpSize) {
+    // hidden 128: 89 %; with one vector a lane 84 %.
     plan.span = RowSpan::kLanes;
-    plan.vecs = static_cast<int>(next_power_of_two(ceil_div(vecs, kWarpSize)));
-    plan.threads_per_row = static_cast<int>(next_power_of_two(ceil_div(vecs, plan.vecs)));
+    plan.vecs = 2;
+    plan.threads_per_row = static_cast<int>(next_power_of_two(ceil_div(vecs, 2)));
     plan.block_threads = 128;
     plan.blocks = ceil_div(args.rows, plan.block_threads / plan.threads_per_row);
     return plan;
   }
-  // Few rows: as many threads a row as it has vectors. Many: 256 threads, and so several blocks on
-  // a multiprocessor, hide each other's barriers.
-  const bool few_rows = args.rows < 2 * device.multiprocessors;
-  const int64_t target = few_rows ? 1024 : 256;
-  plan.vecs = static_cast<int>(std::min<int64_t>(8, next_power_of_two(ceil_div(vecs, target))));
-  int64_t threads = round_up(ceil_div(vecs, plan.vecs), kWarpSize);
-  while (threads > forward_max_threads(plan.vecs, plan.span) && plan.vecs < 8) {
-    plan.vecs *= 2;
-    threads = round_up(ceil_div(vecs, plan.vecs), kWarpSize);
+  if (vecs > 8 * 512) {
+    plan.span = RowSpan::kCluster;
+    plan.vecs = 4;
+    plan.cluster = kMaxCluster;  // 1024 x 65536: 130 us; by 4 blocks of 512 threads 184
+  } else if (few_rows) {
+    // As many threads as the row has vectors: 64 x 8192 takes 5.7 us.
+    plan.vecs = vecs <= 1024 ? 1 : vecs <= 2048 ? 2 : 8;
+  } else {
+    // Up to 256 threads a row: so several blocks on a multiprocessor hide each other's barriers.
+    // Copying ahead pays for narrow rows: hidden 2048 91.5 %, without it 87; 3584 94.5; 4096 91.2,
+    // without it 90.1. For wide ones it costs: 8192 87 %, without it 92.
+    // Two stages suffice for a quarter of that width: 1024 90.3 %, with three 82.5. fp32 has half
+    // the arithmetic in a vector and is content with 4 at 512 threads: 8192 95 %, with 8 at 256 89.
+    const bool fp32 = args.x_type == ScalarType::kFloat32;
+    plan.vecs = vecs <= 448 ? 2 : vecs <= (fp32 ? 2048 : 1024) ? 4 : 8;
+    plan.stages = vecs <= 128 ? 2 : vecs <= 512 ? 3 : 0;
   }
-  plan.threads_per_row = plan.block_threads = static_cast<int>(threads);
+  const int64_t threads = ceil_div(ceil_div(vecs, plan.cluster), plan.vecs);
+  plan.threads_per_row = plan.block_threads = static_cast<int>(round_up(threads, kWarpSize));
   plan.blocks = args.rows;
   return plan;
 }
 
 template <typename X, typename W, bool kLlama, int kVecs, RowSpan kSpan>
-void launch_forward_kernel(const RmsNormForwardArgs& args, const RowPlan& plan,
-                           cudaStream_t stream) {
+void launch_in_registers(const RmsNormForwardArgs& args, const RowPlan& plan, cudaStream_t stream) {
   LaunchShape shape;
   shape.grid =
       static_cast<unsigned>(std::min(plan.blocks, kMaxGridX / plan.cluster) * plan.cluster);
   shape.block = plan.block_threads;
   shape.cluster = plan.cluster;
-  if (plan.stages == 0) {
-    launch<forward_in_registers<X, W, kLlama, kVecs, kSpan>>(
-        "rms_norm_forward (in registers)", shape, stream, args, plan.threads_per_row);
-  } else {
-    shape.shared_bytes = plan.stages * kVecs * plan.block_threads * 16;
-    launch<forward_pipelined<X, W, kLlama, kVecs, kSpan>>(
-        "rms_norm_forward (pipelined)", shape, stream, args, plan.threads_per_row, plan.stages);
-  }
+  launch<forward_in_registers<X, W, kLlama, kVecs, kSpan>>("rms_norm_forward (in registers)", shape,
+                                                           stream, args, plan.threads_per_row);
+}
+
+// As many blocks as fit on the device at once, and all the rows among them.
+template <typename X, typename W, bool kLlama, int kVecs>
+void launch_pipelined(const RmsNormForwardArgs& args, const RowPlan& plan, cudaStream_t stream) {
+  constexpr const char* kName = "rms_norm_forward (pipelined)";
+  constexpr auto kKernel = forward_pipelined<X, W, kLlama, kVecs, RowSpan::kBlock>;
+  LaunchShape shape;
+  shape.block = plan.block_threads;
+  shape.shared_bytes = plan.stages * kVecs * plan.block_threads * 16;
+  shape.grid = static_cast<unsigned>(std::min(
+      plan.blocks, resident_blocks<kKernel>(kName, plan.block_threads, shape.shared_bytes)));
+  launch<kKernel>(kName, shape, stream, args, plan.threads_per_row, plan.stages);
 }
 
 void launch_forward(const RmsNormForwardArgs& args, const RowPlan& plan, cudaStream_t stream) {
@@ -215,15 +231,17 @@ void launch_forward(const RmsNormForwardArgs& args, const RowPlan& plan, cudaStr
     using W = typename decltype(w)::type;
     constexpr bool kLlama = decltype(llama)::value;
     if (plan.span == RowSpan::kCluster) {
-      return launch_forward_kernel<X, W, kLlama, 4, RowSpan::kCluster>(args, plan, stream);
+      return launch_in_registers<X, W, kLlama, 4, RowSpan::kCluster>(args, plan, stream);
+    }
+    if (plan.span == RowSpan::kLanes) {
+      return launch_in_registers<X, W, kLlama, 2, RowSpan::kLanes>(args, plan, stream);
     }
     dispatch_vecs(plan.vecs, [&](auto vecs) {
       constexpr int kVecs = decltype(vecs)::value;
-      if (plan.span == RowSpan::kLanes) {
-        launch_forward_kernel<X, W, kLlama, kVecs, RowSpan::kLanes>(args, plan, stream);
-      } else {
-        launch_forward_kernel<X, W, kLlama, kVecs, RowSpan::kBlock>(args, plan, stream);
+      if constexpr (kVecs == 2 || kVecs == 4) {
+        if (plan.stages > 0) return launch_pipelined<X, W, kLlama, kVecs>(args, plan, stream);
       }
+      launch_in_registers<X, W, kLlama, kVecs, RowSpan::kBlock>(args, plan, stream);
     });
   });
 }
@@ -238,9 +256,11 @@ void rms_norm_forward_cuda(const RmsNormForwardArgs& args, cudaStream_t stream) 
   RmsNormForwardArgs effective = args;
   if (args.weight == nullptr) effective.offset = 0.0f;
   const cuda::Device& device = cuda::current_device();
+  // Past 8 vectors of 512 threads, a cluster of blocks with 4 vectors a thread.
+  const int64_t most_vecs =
+      device.compute_major >= 9 ? int64_t{cuda::kMaxCluster} * 4 * 512 : 8 * 512;
   const bool in_registers =
-      args.hidden > 0 &&
-      args.hidden * element_size(args.x_type) <= int64_t{16} * 8 * 1024;  // 1024 threads, 8 vectors
+      args.hidden > 0 && args.hidden * element_size(args.x_type) <= 16 * most_vecs;
   if (in_registers && cuda::forward_is_aligned(effective)) {
     cuda::launch_forward(effective, cuda::plan_forward(effective, device), stream);
   } else {

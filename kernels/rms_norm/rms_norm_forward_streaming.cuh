@@ -18,7 +18,7 @@ __global__ void __launch_bounds__(StreamingShape::max_threads(kSpan))
   const float inverse_hidden = 1.0f / static_cast<float>(args.hidden);
 
   for (int64_t first = at.first_row; first < args.rows; first += at.row_step) {
-    const int64_t row = first + at.group;
+    const int64_t row = first + at.row_offset;
     const int64_t end = row < args.rows ? args.hidden : 0;
     const X* x_row = x + row * args.x_row_stride;
     constexpr int kBlock = 8;  // as in the other kernels, short chains of additions

@@ -38,7 +38,8 @@ Tensor contiguous_like(const Tensor& tensor) {
   return at::empty_like(tensor, at::MemoryFormat::Contiguous);
 }
 
-// ---- kernels for CPU and CUDA ----------------------------------------------------------------------
+// ---- kernels for CPU and CUDA
+// ----------------------------------------------------------------------
 
 Tensor forward(const Tensor& a, const Tensor& b) {
   check_forward(a, b);
@@ -85,7 +86,8 @@ std::tuple<Tensor, Tensor> allocate_gradients(const Tensor& a, const Tensor& b, 
   return {wanted[0] ? contiguous_like(a) : Tensor(), wanted[1] ? contiguous_like(b) : Tensor()};
 }
 
-std::tuple<Tensor, Tensor> backward(const Tensor& dy, const Tensor& a, const Tensor& b, Mask wanted) {
+std::tuple<Tensor, Tensor> backward(const Tensor& dy, const Tensor& a, const Tensor& b,
+                                    Mask wanted) {
   check_backward(dy, a, b);
   auto gradients = allocate_gradients(a, b, wanted);
   backward_into(std::get<0>(gradients), std::get<1>(gradients), dy, a, b);
@@ -102,7 +104,8 @@ Tensor backward_(Tensor& dy, const Tensor& a, const Tensor& b, bool wants_db) {
   return db;
 }
 
-// ---- shapes only: Meta and fake tensors --------------------------------------------------------------
+// ---- shapes only: Meta and fake tensors
+// --------------------------------------------------------------
 
 Tensor forward_meta(const Tensor& a, const Tensor& b) {
   check_forward(a, b);
@@ -120,7 +123,8 @@ Tensor backward_meta_(Tensor& dy, const Tensor& a, const Tensor& b, bool wants_d
   return wants_db ? contiguous_like(b) : Tensor();
 }
 
-// ---- autograd ----------------------------------------------------------------------------------------
+// ---- autograd
+// ----------------------------------------------------------------------------------------
 
 const auto& forward_op() {
   static const auto op = operator_handle<decltype(forward)>("tigon::swiglu_forward");
@@ -155,7 +159,8 @@ struct SwigluBackward final : torch::autograd::Node {
     const std::lock_guard<std::mutex> lock(mutex_);
     const Tensor saved_a = a.unpack();
     const Tensor saved_b = b.unpack();
-    if (at::GradMode::is_enabled()) {  // create_graph: the fallback makes a second derivative an error
+    if (at::GradMode::is_enabled()) {  // create_graph: the fallback makes a second derivative an
+                                       // error
       auto [da, db] = backward_op().call(dy, saved_a, saved_b, wanted);
       return {da, db};
     }

@@ -1,6 +1,6 @@
 // SwiGLU on CUDA: pure streaming, so the kernels are shaped by the memory system alone.
 //
-//   flat     Every tensor is one run of memory: blocks of consecutive 16-byte vectors, two per
+//   flat     Every tensor is one run of memory: blocks of consecutive 16-byte vectors, one per
 //            thread and tensor in flight, no loop; the last block takes what is left over.
 //   by rows  Strided rows (say, the halves of one [rows, 2 * cols] projection): the same over
 //            columns, each block walking down the rows.
@@ -16,8 +16,9 @@ namespace tigon::cuda {
 namespace {
 
 constexpr int kThreads = 256;
-// Accesses per thread and tensor. 16-byte ones: two fill the memory pipeline at full occupancy.
-constexpr int kVectorUnroll = 2;
+// Accesses per thread and tensor. One 16-byte access: 98 % of a copy of the same bytes on an H200;
+// two or four 92 to 93 %, as the blocks then reach over a wider window of memory.
+constexpr int kVectorUnroll = 1;
 constexpr int kElementUnroll = 4;
 
 struct Sigmoid {

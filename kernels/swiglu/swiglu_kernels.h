@@ -16,8 +16,9 @@ typedef struct CUstream_st* cudaStream_t;
 
 namespace tigon {
 
-// All tensors are [rows, cols] of one type. Rows are `*_row_stride` elements apart (0 where a row is
-// repeated); within a row the elements are adjacent. Pointers need only be aligned to their element.
+// All tensors are [rows, cols] of one type. Rows are `*_row_stride` elements apart (0 where a row
+// is repeated); within a row the elements are adjacent. Pointers need only be aligned to their
+// element.
 struct SwigluForwardArgs {
   const void *a, *b;
   void* y;
@@ -25,7 +26,8 @@ struct SwigluForwardArgs {
   ScalarType type;
 };
 
-// da may be the memory of dy or of a, db that of b. Either may be null: that gradient is not wanted.
+// da may be the memory of dy or of a, db that of b. Either may be null: that gradient is not
+// wanted.
 struct SwigluBackwardArgs {
   const void *dy, *a, *b;
   void *da, *db;

@@ -6,9 +6,19 @@ def _tigon_bundle(ctx):
     output = ctx.actions.declare_file(ctx.label.name + ".tar.gz")
     ctx.actions.run(
         executable = ctx.executable._pack,
-        arguments = [output.path, ctx.file._launcher.path, ctx.file._license.path, ctx.file.binary.path] +
-                    [library.path for library in ctx.files.libraries],
-        inputs = [ctx.file._launcher, ctx.file._license, ctx.file.binary] + ctx.files.libraries,
+        arguments = [
+            output.path,
+            ctx.file._launcher.path,
+            ctx.file._license.path,
+            ctx.info_file.path,
+            ctx.file.binary.path,
+        ] + [library.path for library in ctx.files.libraries],
+        inputs = [
+            ctx.file._launcher,
+            ctx.file._license,
+            ctx.info_file,
+            ctx.file.binary,
+        ] + ctx.files.libraries,
         outputs = [output],
         # For ldd, which follows the binary's own dependencies.
         env = {"LD_LIBRARY_PATH": ":".join(LIBRARY_DIRS)},

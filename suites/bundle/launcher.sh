@@ -71,4 +71,10 @@ for library in cu13 cudnn nccl cusparselt nvshmem; do
 done
 # LibTorch's folders come first: its OpenMP and CUDA runtimes are to be the process's only ones.
 export LD_LIBRARY_PATH=$path:$here/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+# What the binary prints as the command that runs a case again, and where it was built from.
+export TIGON_LAUNCHER=${TIGON_LAUNCHER:-$0}
+if [[ -f $here/commit ]]; then
+  TIGON_GIT_COMMIT=$(<"$here/commit")
+  export TIGON_GIT_COMMIT
+fi
 exec "$here/bin/tigon" "$@"

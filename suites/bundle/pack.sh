@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # Packs the suites' binary with what it needs and LibTorch does not bring into a .tar.gz.
-#   pack.sh OUTPUT LAUNCHER LICENSE BINARY LIBRARY...
+#   pack.sh OUTPUT LAUNCHER LICENSE STATUS BINARY LIBRARY...
+# STATUS is Bazel's file of workspace status: the bundle remembers the commit that it was built from.
 set -euo pipefail
 
 export PATH=/usr/local/bin:/usr/bin:/bin LC_ALL=C
-output=$PWD/$1 launcher=$2 license=$3 binary=$4
-shift 4
+output=$PWD/$1 launcher=$2 license=$3 status=$4 binary=$5
+shift 5
 readonly LIMIT_BYTES=$((40 * 1000 * 1000))
 
 work=$(mktemp -d)
@@ -15,6 +16,7 @@ mkdir -p "$root/bin" "$root/lib"
 
 cp "$launcher" "$root/tigon"
 cp "$license" "$root/LICENSE"
+sed -n 's/^STABLE_GIT_COMMIT //p' "$status" >"$root/commit"
 cp "$binary" "$root/bin/tigon"
 # Beside the binary: it looks for the mutants where it lies itself.
 for library in "$@"; do cp "$library" "$root/bin/"; done

@@ -24,12 +24,12 @@ namespace tigon::TIGON_CPU_NAMESPACE {
 
 #if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512VL__)
 #define TIGON_CPU_AVX512 1
-constexpr int kLanes = 16;
+constexpr int64_t kLanes = 16;
 #elif defined(__AVX2__) && defined(__F16C__)
 #define TIGON_CPU_AVX2 1
-constexpr int kLanes = 8;
+constexpr int64_t kLanes = 8;
 #else
-constexpr int kLanes = 4;
+constexpr int64_t kLanes = 4;
 #endif
 
 typedef float FloatVec __attribute__((vector_size(kLanes * 4)));

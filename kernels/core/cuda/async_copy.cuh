@@ -1,4 +1,4 @@
-// Copies from device memory to shared memory that pass by the registers, and the two halves of a
+// Copies from device memory to shared memory that pass by the registers, and the wait of a
 // programmatic dependent launch.
 #pragma once
 
@@ -39,16 +39,9 @@ __device__ __forceinline__ void copy_async_wait(int pending) {
       break;
   }
 }
-inline constexpr int kMaxStages = 6;
 
-// In the first kernel: the next one may be placed on the device already.
-__device__ __forceinline__ void allow_dependent_launch() {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-#endif
-}
-
-// In the second kernel, before it reads: the first one is complete and its writes are visible.
+// At the head of a kernel that is launched as a dependent of the one before it, before it reads:
+// that one is complete and its writes are visible.
 __device__ __forceinline__ void wait_for_previous_kernel() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");

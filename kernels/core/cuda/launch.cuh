@@ -64,23 +64,48 @@ struct LaunchShape {
   bool overlaps_previous = false;
 };
 
-// 48 KB for static and dynamic together; the kernels' static part stays below 8 KB.
-inline constexpr int kSharedBytesWithoutOptIn = 40 * 1024;
+// The static shared memory of any kernel here is below this.
+inline constexpr int kStaticSharedBytes = 2048;
+inline constexpr int kSharedBytesWithoutOptIn = 48 * 1024 - kStaticSharedBytes;
 
-// One function per kernel, so that the opt-in to much shared memory is made once per device.
+// A kernel must opt in to much shared memory, once per device.
+template <auto kKernel>
+void allow_shared_bytes(const char* name, int shared_bytes) {
+  if (shared_bytes <= kSharedBytesWithoutOptIn) return;
+  const Device& device = current_device();
+  static std::atomic<uint64_t> prepared{0};
+  const uint64_t bit = uint64_t{1} << device.ordinal;
+  if (prepared.load(std::memory_order_acquire) & bit) return;
+  check(cudaFuncSetAttribute(kKernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                             device.shared_bytes_per_block - kStaticSharedBytes),
+        name);
+  prepared.fetch_or(bit, std::memory_order_release);
+}
+
+// How many blocks of that shape the current device holds at once. The query takes microseconds, so
+// each kernel remembers its last answer.
+template <auto kKernel>
+int64_t resident_blocks(const char* name, int threads, int shared_bytes) {
+  static std::atomic<uint64_t> last{0};  // device 8 bits, threads 16, shared bytes 24, answer 16
+  const Device& device = current_device();
+  const uint64_t key = static_cast<uint64_t>(device.ordinal) << 40 |
+                       static_cast<uint64_t>(threads) << 24 | static_cast<uint64_t>(shared_bytes);
+  uint64_t known = last.load(std::memory_order_relaxed);
+  if (known == 0 || known >> 16 != key) {
+    allow_shared_bytes<kKernel>(name, shared_bytes);
+    int blocks = 0;
+    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kKernel, threads, shared_bytes),
+          name);
+    known = key << 16 | static_cast<uint64_t>(std::max(blocks, 1));
+    last.store(known, std::memory_order_relaxed);
+  }
+  return static_cast<int64_t>(known & 0xffff) * device.multiprocessors;
+}
+
 template <auto kKernel, typename... Args>
 void launch(const char* name, const LaunchShape& shape, cudaStream_t stream, const Args&... args) {
   const Device& device = current_device();
-  if (shape.shared_bytes > kSharedBytesWithoutOptIn) {
-    static std::atomic<uint64_t> prepared{0};
-    const uint64_t bit = uint64_t{1} << device.ordinal;
-    if (!(prepared.load(std::memory_order_acquire) & bit)) {
-      check(cudaFuncSetAttribute(kKernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                 device.shared_bytes_per_block - 1024),
-            name);
-      prepared.fetch_or(bit, std::memory_order_release);
-    }
-  }
+  allow_shared_bytes<kKernel>(name, shape.shared_bytes);
   cudaLaunchConfig_t config = {};
   config.gridDim = shape.grid;
   config.blockDim = shape.block;

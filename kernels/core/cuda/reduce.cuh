@@ -10,8 +10,11 @@ inline constexpr int kWarpSize = 32;
 inline constexpr int kMaxWarps = 32;
 inline constexpr int kMaxCluster = 8;  // the largest that every device of compute 9.0 can place
 
-// Who shares a row: 1 to 32 lanes of a warp (a power of two), a block, or a cluster of blocks.
-enum class RowSpan { kLanes, kBlock, kCluster };
+// Who shares a row: 1 to 32 lanes of a warp (a power of two), some warps of a block, a block, or a
+// cluster of blocks.
+enum class RowSpan { kLanes, kWarps, kBlock, kCluster };
+
+inline constexpr int kMaxNamedBarriers = 15;  // of a block, besides that of __syncthreads
 
 // The total in every one of `lanes` neighbouring lanes. All lanes of the warp must call it.
 __device__ __forceinline__ float lanes_sum(float value, int lanes = kWarpSize) {
@@ -103,6 +106,43 @@ class RowSum<RowSpan::kBlock> {
 
  private:
   Storage& storage_;
+  int parity_ = 0;
+};
+
+// A block walks over several rows at once, each group of warps with a barrier of its own.
+template <>
+class RowSum<RowSpan::kWarps> {
+ public:
+  struct Storage {
+    alignas(16) float warps[2][2 * kMaxWarps];  // groups are padded to a multiple of 4 warps
+  };
+  __device__ RowSum(Storage& storage, int threads)
+      : storage_(storage),
+        threads_(threads),
+        group_(threadIdx.x / threads),
+        pitch_((threads / kWarpSize + 3) / 4 * 4) {
+    for (int i = threadIdx.x; i < 2 * 2 * kMaxWarps; i += blockDim.x)
+      (&storage.warps[0][0])[i] = 0.0f;
+    __syncthreads();
+  }
+  __device__ __forceinline__ float sum(float value) {
+    value = warp_sum(value);
+    float* warps = storage_.warps[parity_] + group_ * pitch_;
+    parity_ ^= 1;
+    if (threadIdx.x % kWarpSize == 0)
+      warps[threadIdx.x / kWarpSize - group_ * (threads_ / kWarpSize)] = value;
+    asm volatile("bar.sync %0, %1;" ::"r"(group_ + 1), "r"(threads_) : "memory");
+    float total = 0.0f;
+    for (int i = 0; i < pitch_; i += 4) {
+      const float4 four = *reinterpret_cast<const float4*>(warps + i);
+      total += (four.x + four.y) + (four.z + four.w);
+    }
+    return total;
+  }
+
+ private:
+  Storage& storage_;
+  int threads_, group_, pitch_;
   int parity_ = 0;
 };
 

@@ -8,46 +8,52 @@
 
 namespace tigon::cuda {
 
-// out[column] = sum over the rows of partials [count, columns]; 32 columns and 32 rows at a time.
-// It reads what the kernel before it has just written, from L2, and takes 2 to 3 us: mostly
-// latency, so each thread keeps 8 loads on their way.
-template <typename W>
-__global__ void __launch_bounds__(1024)
+// out[column] = sum over the rows of partials [count, columns]; 32 columns a block. It reads what
+// the kernel before it has just written, from L2: mostly latency, so all of a thread's loads are on
+// their way at once where count is a row per multiprocessor.
+template <typename W, int kWarps, int kLoads>
+__global__ void __launch_bounds__(kWarps* kWarpSize)
     sum_partials(const float* partials, const int64_t count, const int64_t columns, W* out) {
-  __shared__ float sums[kWarpSize][kWarpSize + 1];
+  __shared__ float sums[kWarps][kWarpSize];
   const int lane = threadIdx.x % kWarpSize, warp = threadIdx.x / kWarpSize;
-  const int64_t first_column = static_cast<int64_t>(blockIdx.x) * kWarpSize;
-  const int64_t column = first_column + lane;
+  const int64_t column = static_cast<int64_t>(blockIdx.x) * kWarpSize + lane;
   wait_for_previous_kernel();
   float total = 0.0f;
   if (column < columns) {
-    for (int64_t row = warp; row < count; row += 8 * kWarpSize) {
-      float values[8];
+    for (int64_t row = warp; row < count; row += kLoads * kWarps) {
+      float values[kLoads];
 #pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        const int64_t index = row + i * kWarpSize;
+      for (int i = 0; i < kLoads; ++i) {
+        const int64_t index = row + i * kWarps;
         values[i] = index < count ? partials[index * columns + column] : 0.0f;
       }
-      total += ((values[0] + values[1]) + (values[2] + values[3])) +
-               ((values[4] + values[5]) + (values[6] + values[7]));
+      float sum = 0.0f;
+#pragma unroll
+      for (float value : values) sum += value;
+      total += sum;
     }
   }
   sums[warp][lane] = total;
   __syncthreads();
-  total = warp_sum(sums[lane][warp]);
-  if (lane == 0 && first_column + warp < columns) out[first_column + warp] = from_float<W>(total);
+  if (warp != 0 || column >= columns) return;
+  float by_four[4] = {};
+#pragma unroll
+  for (int i = 0; i < kWarps; ++i) by_four[i % 4] += sums[i][lane];
+  out[column] = from_float<W>((by_four[0] + by_four[1]) + (by_four[2] + by_four[3]));
 }
 
 // count may be 0: then out is zeroed.
-inline void launch_sum_partials(const char* name, const float* partials, int64_t count,
-                                int64_t columns, void* out, ScalarType type, cudaStream_t stream) {
+template <int kWarps = 16, int kLoads = 9>
+void launch_sum_partials(const char* name, const float* partials, int64_t count, int64_t columns,
+                         void* out, ScalarType type, cudaStream_t stream) {
   LaunchShape shape;
   shape.grid = static_cast<unsigned>(ceil_div(columns, kWarpSize));
-  shape.block = kWarpSize * kWarpSize;
+  shape.block = kWarps * kWarpSize;
   shape.overlaps_previous = true;
   dispatch_type(type, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    launch<sum_partials<T>>(name, shape, stream, partials, count, columns, static_cast<T*>(out));
+    launch<sum_partials<T, kWarps, kLoads>>(name, shape, stream, partials, count, columns,
+                                            static_cast<T*>(out));
   });
 }
 
