@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <new>
 
+#include "harness/verify/lanes.h"
 #include "harness/verify/side_effects.h"
 
 namespace tigon::harness {
@@ -172,12 +173,12 @@ ImplementationVerdict judge_fused(const PreparedCase& prepared, const Judge& jud
     return again.status == Status::kOk ? "" : fmt::format("{}: {}", when, again.reason);
   };
   std::string fault = compare(run_guarded(prepared, forward, kOtherFill), "in a second run");
-  if (fault.empty()) {
-    fault =
-        compare(run_chained(prepared, forward), "where nobody else holds the upstream gradient");
+  for (const Lane& lane : lanes_of(prepared.device)) {
+    if (fault.empty()) fault = compare(lane.run(prepared, forward), lane.when);
   }
-  if (fault.empty() && prepared.device.is_cuda()) {
-    fault = compare(run_on_side_stream(prepared, forward), "on a side stream");
+  if (fault.empty() && deterministic) {
+    const std::string stale = check_new_values_in_place(prepared, forward);
+    if (!stale.empty()) fault = "with new values in the same memory: " + stale;
   }
   return fault.empty() ? result : wrong(fault);
 }

@@ -314,6 +314,89 @@ TEST(Swiglu, GivesShapesWithoutDataOnMeta) {
   EXPECT_EQ(gradients[1].sizes(), b.sizes());
 }
 
+// ---- in place ----
+
+// Inner tensors, as a projection makes them: swiglu_ takes no leaves.
+struct Projected {
+  Tensor leaf_a = leaf(random({3, 16})), leaf_b = leaf(random({3, 16}));
+  Tensor a = leaf_a.mul(1), b = leaf_b.mul(1);
+};
+
+TEST(SwigluInplace, WritesTheGradientsIntoItsInputs) {
+  at::manual_seed(8);
+  Projected p;
+  const Tensor dy = random({3, 16});
+  const auto want = truth(p.a.detach(), p.b.detach(), dy);
+  const Tensor plain = swiglu(p.leaf_a, p.leaf_b);
+  const Tensor y = swiglu_(p.a, p.b);
+  EXPECT_TRUE(at::equal(y, plain));
+  const auto gradients = grad(y, {p.a, p.b}, dy);
+  EXPECT_EQ(gradients[0].const_data_ptr(), p.a.const_data_ptr());
+  EXPECT_EQ(gradients[1].const_data_ptr(), p.b.const_data_ptr());
+  expect_close(gradients[0], want[1], at::kFloat);
+  expect_close(gradients[1], want[2], at::kFloat);
+}
+
+// The halves of one projection: rows that lie apart.
+TEST(SwigluInplace, TakesRowsThatLieApart) {
+  at::manual_seed(9);
+  const Tensor x = leaf(random({4, 48})), dy = random({4, 24});
+  const auto want = truth(x.detach().narrow(1, 0, 24), x.detach().narrow(1, 24, 24), dy);
+  const Tensor both = x.mul(1);
+  Tensor a = both.narrow(1, 0, 24), b = both.narrow(1, 24, 24);
+  const Tensor dx = grad(swiglu_(a, b), {x}, dy)[0];
+  expect_close(dx.narrow(1, 0, 24), want[1], at::kFloat);
+  expect_close(dx.narrow(1, 24, 24), want[2], at::kFloat);
+}
+
+TEST(SwigluInplace, LeavesItsInputsAloneWithoutAutograd) {
+  const Tensor a = random({3, 16}), b = random({3, 16});
+  Tensor a_again = a.clone(), b_again = b.clone();
+  EXPECT_TRUE(at::equal(swiglu_(a_again, b_again), swiglu(a, b)));
+  EXPECT_TRUE(at::equal(a_again, a));
+  EXPECT_TRUE(at::equal(b_again, b));
+}
+
+TEST(SwigluInplace, IsNoticedByWhoeverSavedItsInputs) {
+  Projected before;
+  const Tensor saved_before = before.a.square();
+  swiglu_(before.a, before.b);
+  EXPECT_TRUE(mentions(error_of([&] {
+                         grad(saved_before, {before.leaf_a}, at::ones({3, 16}));
+                       }),
+                       "modified by an inplace operation"));
+  Projected after;
+  const Tensor y = swiglu_(after.a, after.b);
+  const Tensor saved_after = after.a.square();
+  grad(y, {after.leaf_a}, at::ones({3, 16}), /*retain_graph=*/true);
+  EXPECT_TRUE(mentions(error_of([&] {
+                         grad(saved_after, {after.leaf_a}, at::ones({3, 16}));
+                       }),
+                       "modified by an inplace operation"));
+}
+
+TEST(SwigluInplace, RefusesASecondBackward) {
+  Projected p;
+  const Tensor y = swiglu_(p.a, p.b);
+  grad(y, {p.a, p.b}, at::ones({3, 16}), /*retain_graph=*/true);
+  EXPECT_TRUE(mentions(error_of([&] {
+                         grad(y, {p.a, p.b}, at::ones({3, 16}));
+                       }),
+                       "swiglu_: backward was called before"));
+}
+
+TEST(SwigluInplace, RefusesWhatItCannotWriteOver) {
+  Projected p;
+  const auto error = [](Tensor a, Tensor b) { return error_of([&] { swiglu_(a, b); }); };
+  EXPECT_TRUE(mentions(error(p.leaf_a, p.b), "swiglu_: a "));
+  EXPECT_TRUE(mentions(error(p.a, p.leaf_b), "swiglu_: b "));
+  EXPECT_TRUE(mentions(error(p.leaf_a.view({3, 16}), p.b), "swiglu_: a "));
+  EXPECT_TRUE(mentions(error(p.a, p.a), "swiglu_: a and b are the same memory"));
+  EXPECT_TRUE(mentions(error(p.leaf_a.mul(1).t(), p.leaf_b.mul(1).t()), "swiglu_: a has strides"));
+  EXPECT_TRUE(mentions(error(p.a, random({1, 16}).expand({3, 16})), "swiglu_: b has strides"));
+  EXPECT_TRUE(mentions(error(p.a, random({3, 17})), "swiglu_: b has shape [3, 17]"));
+}
+
 // ---- GPU ----
 
 class SwigluCuda : public testing::Test {

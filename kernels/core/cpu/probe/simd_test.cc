@@ -191,7 +191,8 @@ TEST_P(SimdTest, EveryCountReadsAndWritesItsElementsAlone) {
     std::vector<float> x(count + 32, 1e6f), y(count + 32, 7.0f);
     std::vector<uint16_t> bits(count + 32, 0x1234);
     for (int64_t i = 0; i < count; ++i) x[i] = static_cast<float>(i + 1);
-    EXPECT_EQ(probe().sum(x.data(), count), static_cast<float>(count) * static_cast<float>(count + 1) / 2);
+    EXPECT_EQ(probe().sum(x.data(), count),
+              static_cast<float>(count) * static_cast<float>(count + 1) / 2);
     probe().round_bfloat16(x.data(), y.data(), count);
     probe().store_float16(x.data(), bits.data(), count);
     for (int64_t i = 0; i < count; ++i) {
