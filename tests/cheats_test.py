@@ -26,7 +26,7 @@ CHEATS = {
     "second_output_is_the_first": "wrong: y1 shares memory with y0",
     "right_only_the_first_time": "wrong: in a second run: y0 has other bits",
     "right_until_it_is_timed": "wrong: what the timed launches wrote is wrong: y0: RMS error",
-    "caches_by_pointer": "wrong: with other values at the same addresses: y0",
+    "caches_by_pointer": "wrong: with new values in the same memory: y0",
     "differs_from_call_to_call": "wrong: in a second run: y0 has other bits",
     "wrong_by_a_few_ulp": "wrong: y0: RMS error .* is over its limit",
     "wrong_in_one_place": "wrong: y0: RMS error .* is over its limit",

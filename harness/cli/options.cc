@@ -102,6 +102,8 @@ void add_options(CLI::App& app, Options& options, std::string& preset, std::stri
   if (!writes) return;
   app.add_option("--out", out,
                  "folder for the results; default: tigon-results/<time> below the current folder");
+  app.add_flag("--resume", options.resume,
+               "go on with the results in --out: what is finished stands, the rest is run");
   app.add_flag("--dry-run", options.dry_run, "print the plan and stop");
 }
 
@@ -176,6 +178,9 @@ ParsedCommandLine parse_command_line(const std::vector<std::string>& arguments,
     throw UsageError(fmt::format("--preset: {}", error.what()));
   }
   if (!out.empty()) options.out = out;
+  if (options.resume && !options.out) {
+    throw UsageError("--resume needs --out=FOLDER, the folder of the results to go on with");
+  }
   return parsed;
 }
 

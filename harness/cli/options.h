@@ -24,6 +24,7 @@ struct Options {
   std::vector<std::string> devices;  // "cpu", "cuda", "cuda:0", "all"; empty: GPUs, else the CPU
   Preset preset = Preset::kDefault;
   std::optional<std::filesystem::path> out;  // seen from the caller's folder
+  bool resume = false;                       // go on with the results in `out`
   uint64_t seed = 0;
   bool dry_run = false;
   double timeout_s = 60;  // the longest silence of a worker

@@ -26,6 +26,8 @@ class Recorder final : public JobSink {
   // Seconds that a job was thought to take, by device and id.
   using Weights = std::map<std::pair<std::string, std::string>, double>;
   void set_weights(Weights weights) { weights_ = std::move(weights); }
+  // Rows of an earlier run that stand beside this one's.
+  void keep(std::vector<SpeedRecord> rows) { records_ = std::move(rows); }
   // Writes what is known of the run so far.
   void write_environment();
 

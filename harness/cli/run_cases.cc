@@ -6,6 +6,7 @@
 #include "harness/cli/devices.h"
 #include "harness/cli/plan.h"
 #include "harness/cli/recorder.h"
+#include "harness/cli/resume.h"
 #include "harness/cli/verbs.h"
 #include "harness/console/table.h"
 #include "harness/console/terminal.h"
@@ -60,25 +61,49 @@ TableOptions table_options(const std::vector<DeviceJobs>& plan, const ResultsWri
   return options;
 }
 
+// Takes what is finished out of the plan and returns its rows. The environment becomes the earlier
+// run's, which those rows were made in, with this run beside it.
+std::vector<SpeedRecord> resume(std::vector<DeviceJobs>& plan, const std::filesystem::path& folder,
+                                uint64_t seed, nlohmann::json& environment) {
+  const Results earlier = read_results(folder, OnProblem::kSkip);
+  for (const std::string& problem : earlier.problems) {
+    fmt::print(stderr, "{}: not read, its case is run again\n", problem);
+  }
+  std::vector<SpeedRecord> kept = take_finished(plan, earlier.speed, seed, binary_digest());
+  if (earlier.environment.is_object()) {
+    nlohmann::json before = earlier.environment;
+    before["resumed"].push_back(std::move(environment));
+    environment = std::move(before);
+  }
+  size_t left = 0;
+  for (const DeviceJobs& device : plan) left += device.jobs.size();
+  fmt::print(stderr, "resumed {}: {} cases are left to run\n", folder.string(), left);
+  return kept;
+}
+
 }  // namespace
 
 ExitCode run_cases(const Call& call) {
   if (call.options.dry_run || call.options.benchmark.list_tests) return list_cases(call);
   const nlohmann::json facts = probe_devices();
-  const auto plan =
-      make_plan(call.options, call.operators, choose_devices(call.options.devices, facts));
+  auto plan = make_plan(call.options, call.operators, choose_devices(call.options.devices, facts));
 
   nlohmann::json environment = run_facts(call.command_line);
   environment["preset"] = to_string(call.options.preset);
   environment["seed"] = call.options.seed;
-  ResultsWriter results(call.options.out ? from_caller(*call.options.out)
-                                         : default_output_folder());
+  const std::filesystem::path folder =
+      call.options.out ? from_caller(*call.options.out) : default_output_folder();
+  std::vector<SpeedRecord> kept;
+  if (call.options.resume) kept = resume(plan, folder, call.options.seed, environment);
+  ResultsWriter results(
+      folder, call.options.resume ? ResultsWriter::Mode::kResume : ResultsWriter::Mode::kNew);
 
   std::vector<DevicePlan> plans;
   Recorder::Weights weights;
   int64_t cases = 0;
   double total_weight = 0;
   for (const DeviceJobs& device : plan) {
+    if (device.jobs.empty()) continue;  // all of them stand
     plans.push_back(device_plan(device, call));
     for (const PlannedJob& job : device.jobs) {
       weights[{device.device.id, job.planned.c.id()}] = job.weight_s;
@@ -91,6 +116,7 @@ ExitCode run_cases(const Call& call) {
   Progress progress(std::cerr, cases, total_weight, progress_options());
   Recorder recorder(results, progress, std::move(environment));
   recorder.set_weights(std::move(weights));
+  recorder.keep(std::move(kept));
   const std::vector<RunSummary> summaries = run_on_devices(plans, recorder, stop);
   progress.close();
   recorder.write_environment();

@@ -1,12 +1,11 @@
 // RMSNorm backward on CUDA: dy and x are read once, dx is written once.
 //
-//   pipelined  Persistent blocks, one on each multiprocessor, whose groups of threads each walk
-//   over
-//              rows of their own. A thread copies its own vectors of the next row's dy and x to
-//              shared memory (cp.async) while the group reduces this one; it keeps the weight and
-//              its fp32 part of dw in registers and reads the row a second time, for dx, from
-//              shared memory. One barrier a row, of the group alone: the other groups' copies go
-//              on. Rows wider than a block's share are cut over a cluster.
+//   pipelined  Persistent blocks, one on each multiprocessor; their groups of threads have rows of
+//              their own. A thread copies its vectors of the next row's dy and x to shared memory
+//              (cp.async) while the group reduces this one. It keeps the weight and its fp32 part
+//              of dw in registers and reads the row again, for dx, from shared memory. One barrier
+//              a row, of the group alone: the other groups' copies go on. Rows wider than a block's
+//              share are cut over a cluster.
 //   streaming  Any width, any alignment: one kernel for dw's partial sums, one for dx.
 //
 // Each block adds up its groups' sums of dw and leaves one row of them in the workspace; a second

@@ -27,10 +27,9 @@ inline int64_t backward_workspace_rows(const RowPlan& plan, int64_t rows) {
 }
 
 // blocks == 0: this width does not fit, take the streaming kernels. Depends on sizes and types
-// only: the workspace's size follows from it. Two stages everywhere: with more, in bf16, the
-// multiprocessors that are ahead take more of the memory's time from those that are behind (hidden
-// 4096: 63.2 us, with three 63.6; 8192: 114.3 and 115.4; 16384: 212.1 and 214.2). Times: H200, cold
-// L2, bf16 and 8192 rows if not said. (4096 x 2048 in fp32 did best with four, 35.9 us.)
+// only: the workspace's size follows from it. Two stages everywhere: in bf16 more were slower
+// (hidden 4096: 63.2 us, with three 63.6; 8192: 114.3 and 115.4; 16384: 212.1 and 214.2); in fp32
+// 4096 x 2048 did best with four, 35.9 us. Times: H200, cold L2, bf16 and 8192 rows if not said.
 inline RowPlan plan_backward(const RmsNormBackwardArgs& args, const Device& device) {
   constexpr int kMostVecs = 2048;  // of a block: 4 for each of 512 threads, or 8 for each of 256
   const int64_t vecs = args.hidden * element_size(args.x_type) / 16;
