@@ -38,7 +38,8 @@ std::vector<CaseRows> timed_cases(const std::vector<SpeedRecord>& records) {
 }
 
 std::string time_cell(const SpeedRecord* record) {
-  if (record == nullptr || !record->time_us) return record ? std::string(to_string(record->status)) : "";
+  if (record == nullptr || !record->time_us)
+    return record ? std::string(to_string(record->status)) : "";
   std::string text = format_time_us(*record->time_us);
   if (record->roof_share) text += fmt::format(" ({})", format_share(*record->roof_share));
   return text;
@@ -50,7 +51,8 @@ std::string ratio_cell(const SpeedRecord* record) {
 
 std::string table_of(const std::string& op, const std::vector<CaseRows>& cases) {
   std::string text = fmt::format(
-      "| {} | forward (of roof) | vs eager | backward (of roof) | vs eager | peak memory vs eager |\n"
+      "| {} | forward (of roof) | vs eager | backward (of roof) | vs eager | peak memory vs eager "
+      "|\n"
       "| --- | --: | --: | --: | --: | --: |\n",
       op);
   for (const CaseRows& rows : cases) {
@@ -74,11 +76,11 @@ std::string heading(const nlohmann::json& environment) {
   for (const auto& [id, facts] : environment.at("devices").items()) {
     devices += (devices.empty() ? "" : ", ") + text_at(facts, "name");
   }
-  return fmt::format(
-      "{}, {}, LibTorch {}, CUDA {}, seed {}, preset {}, commit {}.\n\n", devices,
-      text_at(environment, "started_at").substr(0, 10), text_at(environment, "libtorch"),
-      text_at(environment, "cuda_toolkit"), environment.at("seed").get<uint64_t>(),
-      text_at(environment, "preset"), text_at(environment, "git_commit").substr(0, 12));
+  return fmt::format("{}, {}, LibTorch {}, CUDA {}, seed {}, preset {}, commit {}.\n\n", devices,
+                     text_at(environment, "started_at").substr(0, 10),
+                     text_at(environment, "libtorch"), text_at(environment, "cuda_toolkit"),
+                     environment.at("seed").get<uint64_t>(), text_at(environment, "preset"),
+                     text_at(environment, "git_commit").substr(0, 12));
 }
 
 std::string verdicts(const std::vector<SpeedRecord>& records) {
@@ -103,7 +105,8 @@ std::string markdown_table(const Results& results) {
   std::string text = heading(results.environment);
   std::set<std::string> done;
   for (const CaseRows& rows : cases) {
-    if (done.insert(rows.op).second) text += (done.size() > 1 ? "\n" : "") + table_of(rows.op, cases);
+    if (done.insert(rows.op).second)
+      text += (done.size() > 1 ? "\n" : "") + table_of(rows.op, cases);
   }
   return text + verdicts(results.speed);
 }

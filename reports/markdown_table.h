@@ -10,7 +10,8 @@ namespace tigon::reports {
 // One table an operator: a line per timed case with time, share of the roof and speed against eager
 // of forward and backward, and peak memory against eager, for the fused implementation. Above it,
 // device, date, commit and the command that made the records; below it how many cases were verified
-// and which are not right. Throws std::invalid_argument when there is no environment or no timed row.
+// and which are not right. Throws std::invalid_argument when there is no environment or no timed
+// row.
 std::string markdown_table(const harness::Results& results);
 
 }  // namespace tigon::reports

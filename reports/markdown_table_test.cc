@@ -40,14 +40,15 @@ Results results() {
 }
 
 TEST(MarkdownTable, ShowsEachTimedCaseAndWhereItComesFrom) {
-  EXPECT_EQ(markdown_table(results()),
-            "Some GPU, 2026-01-02, LibTorch 2.11.0, CUDA 13.0, seed 0, preset default, commit "
-            "0123456789ab.\n\n"
-            "| rms_norm | forward (of roof) | vs eager | backward (of roof) | vs eager | peak memory "
-            "vs eager |\n"
-            "| --- | --: | --: | --: | --: | --: |\n"
-            "| rows=8/hidden=64/bf16/normal | 20.0 us (90%) | 5.0x | 40.0 us (75%) | 6.0x | 0.25x |\n"
-            "\nAll 1 cases of the run are right.\n");
+  EXPECT_EQ(
+      markdown_table(results()),
+      "Some GPU, 2026-01-02, LibTorch 2.11.0, CUDA 13.0, seed 0, preset default, commit "
+      "0123456789ab.\n\n"
+      "| rms_norm | forward (of roof) | vs eager | backward (of roof) | vs eager | peak memory "
+      "vs eager |\n"
+      "| --- | --: | --: | --: | --: | --: |\n"
+      "| rows=8/hidden=64/bf16/normal | 20.0 us (90%) | 5.0x | 40.0 us (75%) | 6.0x | 0.25x |\n"
+      "\nAll 1 cases of the run are right.\n");
 }
 
 TEST(MarkdownTable, NamesWhatIsNotRight) {

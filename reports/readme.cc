@@ -1,6 +1,7 @@
 // Puts the tables of committed records into a Markdown file:
-//   bazel run //reports:readme                     README.md of this checkout, from suites/baselines/
-//   bazel run //reports:readme -- --check          changes nothing; status 11 when it would
+//   bazel run //reports:readme                     README.md of this checkout, from
+//   suites/baselines/ bazel run //reports:readme -- --check          changes nothing; status 11
+//   when it would
 //
 // A place for a table is a pair of lines <!-- records: FOLDER --> and <!-- end -->, FOLDER being
 // seen from the file's own folder.
@@ -36,7 +37,8 @@ std::string read(const std::filesystem::path& path) {
 std::string with_tables(const std::string& text, const std::filesystem::path& folder) {
   std::string result;
   size_t done = 0;
-  for (size_t begin = text.find(kBegin); begin != std::string::npos; begin = text.find(kBegin, done)) {
+  for (size_t begin = text.find(kBegin); begin != std::string::npos;
+       begin = text.find(kBegin, done)) {
     const size_t name = begin + kBegin.size();
     const size_t name_end = text.find(kBeginEnd, name);
     const size_t end = text.find(kEnd, name);

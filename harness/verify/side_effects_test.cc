@@ -99,8 +99,7 @@ TEST(RunChainedTest, GivesTheSameResults) {
 
 TEST(RunChainedTest, FindsAChangedInput) {
   const Operator op = broken("writes_input");
-  EXPECT_EQ(chained(prepared(op), dispatcher_forward(op, op.fused)).fault,
-            "input x was changed");
+  EXPECT_EQ(chained(prepared(op), dispatcher_forward(op, op.fused)).fault, "input x was changed");
 }
 
 TEST(FirstDifferenceTest, ComparesBitsNotValues) {

@@ -51,13 +51,16 @@ void check_weight(const char* op, const char* name, const at::Tensor& weight, co
 }
 
 void check_inplace(const char* op, const char* name, const at::Tensor& tensor) {
-  const auto is_wanted_leaf = [](const at::TensorBase& t) { return t.requires_grad() && t.is_leaf(); };
+  const auto is_wanted_leaf = [](const at::TensorBase& t) {
+    return t.requires_grad() && t.is_leaf();
+  };
   TORCH_CHECK(!is_wanted_leaf(tensor), op, ": ", name,
               " is a leaf that requires grad, expected a tensor that was computed (its values are"
               " written over)");
-  TORCH_CHECK(!(tensor.is_view() && is_wanted_leaf(tensor._base())), op, ": ", name,
-              " is a view of a leaf that requires grad, expected a tensor that was computed (its values"
-              " are written over)");
+  TORCH_CHECK(
+      !(tensor.is_view() && is_wanted_leaf(tensor._base())), op, ": ", name,
+      " is a view of a leaf that requires grad, expected a tensor that was computed (its values"
+      " are written over)");
 }
 
 void check_no_tangent(const char* op, const at::Tensor& tensor) {

@@ -14,7 +14,8 @@ void check_same(const char* op, const char* name, const at::Tensor& tensor, cons
 // [hidden] on x's device, of x's dtype or Float.
 void check_weight(const char* op, const char* name, const at::Tensor& weight, const char* x_name,
                   const at::Tensor& x);
-// An in-place operator may write over `tensor`: it is no leaf that requires grad, nor a view of one.
+// An in-place operator may write over `tensor`: it is no leaf that requires grad, nor a view of
+// one.
 void check_inplace(const char* op, const char* name, const at::Tensor& tensor);
 // Forward-mode differentiation is not offered: says so instead of dropping the tangent.
 void check_no_tangent(const char* op, const at::Tensor& tensor);

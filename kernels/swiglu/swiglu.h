@@ -24,11 +24,12 @@ namespace tigon {
 // Throws c10::Error naming the argument, what it got and what it wants.
 at::Tensor swiglu(const at::Tensor& a, const at::Tensor& b);
 
-// The same result, but the backward writes the gradients of a and b into a's and b's own storage, so
-// that a training step needs no memory for them. a and b must not be used after the forward: their
-// version counters are raised at the forward and at the backward, so that autograd finds whoever does.
-// Refuses a leaf that requires grad (and a view of one), rows that overlap, and a second backward.
-// Registered as tigon::swiglu_(Tensor(a!) a, Tensor(b!) b) -> Tensor. Not for torch.compile.
+// The same result, but the backward writes the gradients of a and b into a's and b's own storage,
+// so that a training step needs no memory for them. a and b must not be used after the forward:
+// their version counters are raised at the forward and at the backward, so that autograd finds
+// whoever does. Refuses a leaf that requires grad (and a view of one), rows that overlap, and a
+// second backward. Registered as tigon::swiglu_(Tensor(a!) a, Tensor(b!) b) -> Tensor. Not for
+// torch.compile.
 at::Tensor swiglu_(at::Tensor& a, at::Tensor& b);
 
 }  // namespace tigon

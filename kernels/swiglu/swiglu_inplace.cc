@@ -23,10 +23,11 @@ constexpr const char* kOp = "swiglu_";
 void check_writable(const char* name, const Tensor& tensor) {
   check_inplace(kOp, name, tensor);
   const Rows rows = as_rows(tensor);
-  TORCH_CHECK(rows.tensor.is_same(tensor) && (rows.rows <= 1 || rows.stride >= rows.width), kOp, ": ",
-              name, " has strides ", tensor.strides(),
-              ", expected rows that are adjacent in themselves and do not overlap (the gradient takes"
-              " their place)");
+  TORCH_CHECK(
+      rows.tensor.is_same(tensor) && (rows.rows <= 1 || rows.stride >= rows.width), kOp, ": ", name,
+      " has strides ", tensor.strides(),
+      ", expected rows that are adjacent in themselves and do not overlap (the gradient takes"
+      " their place)");
 }
 
 // da in a's storage, db in b's.
