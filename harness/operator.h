@@ -103,6 +103,10 @@ struct Operator {
   std::function<Truth(const Case&, const Inputs&, const std::vector<at::Tensor>& upstream)>
       reference;
 
+  // The coarsest dtype that the operation, by its definition, rounds to on the way (a casting
+  // mode). Empty: fp32.
+  std::function<DType(const Case&)> rounds_to;
+
   std::function<Cost(const Case&)> cost;
   std::function<Claims(const Case&)> claims;
 };

@@ -107,21 +107,30 @@ Truth reference_rms_norm(const Case& c, const Inputs& inputs,
   const reference::Matrix x = as_matrix(inputs["x"]);
   const std::optional<reference::Vector> weight = as_vector(inputs.optional("weight"));
   const reference::Vector* w = weight ? &*weight : nullptr;
-  const auto gradients =
-      reference::rms_norm_backward(as_matrix(upstream[0]), x, w, kEps, offset(c));
+  const reference::Matrix dy = as_matrix(upstream[0]);
+  const auto gradients = reference::rms_norm_backward(dy, x, w, kEps, offset(c));
   Truth truth{{{"y", as_tensor(reference::rms_norm(x, w, kEps, offset(c)), inputs["x"])}},
               {{"x", as_tensor(gradients.x, inputs["x"])}},
               {}};
+  const reference::Vector r = (x.array().square().rowwise().mean() + kEps).rsqrt();
   if (x.cols() == 1) {
     // y is the sign of x: dx = r m (1 - x^2 r^2) cancels to eps / (x^2 + eps) of r m.
-    const reference::Matrix r = (x.array().square() + kEps).rsqrt();
     const double factor = w ? std::abs(offset(c) + (*w)(0)) : 1;
-    const reference::Matrix terms = as_matrix(upstream[0]).cwiseAbs().cwiseProduct(r) * factor;
+    const reference::Matrix terms = factor * (r.asDiagonal() * dy.cwiseAbs());
     truth.gradient_terms.emplace_back("x", as_tensor(terms, inputs["x"]));
+  }
+  if (w) {
+    // A sum over rows may cancel where few rows, or one huge column, leave it no RMS to go by.
+    const reference::Vector terms =
+        (r.asDiagonal() * dy.cwiseProduct(x)).colwise().norm().transpose();
+    truth.gradient_terms.emplace_back("weight", as_tensor(terms, inputs["weight"]));
   }
   if (w) truth.gradients.emplace_back("weight", as_tensor(gradients.weight, inputs["weight"]));
   return truth;
 }
+
+// llama rounds x * rstd, none rounds rstd, to x's dtype.
+DType rounds_to(const Case& c) { return c.text("casting") == "gemma" ? DType::kFloat32 : c.dtype; }
 
 Cost cost(const Case& c) {
   const int64_t elements = c.integer("rows") * c.integer("hidden");
@@ -158,6 +167,7 @@ Operator rms_norm() {
   op.library = library;
   op.has_library = has_library;
   op.reference = reference_rms_norm;
+  op.rounds_to = rounds_to;
   op.cost = cost;
   op.claims = claims;
   return op;

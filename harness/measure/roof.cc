@@ -169,20 +169,4 @@ std::vector<RoofMeasurement> Roof::measurements() const {
   return all;
 }
 
-RoofCheck check_roof(Roof& roof, const PassCost& cost, at::ScalarType dtype, double time_us,
-                     const std::function<double()>& remeasure) {
-  RoofCheck check;
-  const auto judge = [&](double us) {
-    check.time_us = us;
-    check.roof_us = roof.time_us(cost, dtype);
-    check.share = check.roof_us / us;
-    return check.share > kMostOfRoof;
-  };
-  if (!judge(time_us)) return check;
-  roof.forget(cost, dtype);
-  check.remeasured = true;
-  check.invalid = judge(remeasure());
-  return check;
-}
-
 }  // namespace tigon::harness

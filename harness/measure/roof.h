@@ -6,7 +6,6 @@
 #include <c10/core/ScalarType.h>
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <string>
 #include <tuple>
@@ -59,21 +58,8 @@ class Roof {
   std::map<at::ScalarType, RoofMeasurement> flops_;
 };
 
-// How a row stands to its roof.
-struct RoofCheck {
-  double time_us = 0;  // the row's, the second one if it was measured again
-  double roof_us = 0;
-  double share = 0;  // roof over time: 1 is at the roof
-  bool remeasured = false;
-  bool invalid = false;  // above kMostOfRoof twice
-};
-
+// Above 110 % of its roof a time cannot be true: the roof or the time was measured wrongly.
 inline constexpr double kMostOfRoof = 1.10;
-
-// A row above 110 % of its roof is measured again by `remeasure`, and so is its roof; if it still
-// is, it is invalid. `remeasure` returns the row's new time in microseconds and is called at most
-// once.
-RoofCheck check_roof(Roof& roof, const PassCost& cost, at::ScalarType dtype, double time_us,
-                     const std::function<double()>& remeasure);
+inline bool beats_roof(double time_us, double roof_us) { return time_us * kMostOfRoof < roof_us; }
 
 }  // namespace tigon::harness

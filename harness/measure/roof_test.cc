@@ -113,38 +113,20 @@ class MillisecondClock final : public Clock {
   int64_t flush_bytes() const override { return 0; }
 };
 
-TEST(CheckRoof, ARowFarAboveItTwiceIsInvalid) {
+TEST(RoofTest, IsMeasuredAgainWhenForgotten) {
   MillisecondClock clock;
   Roof roof(clock);
   const PassCost cost{1 << 20, 1 << 20, 0};
-  const double roof_us = roof.time_us(cost, at::kFloat);
-  EXPECT_NEAR(roof_us, 1000, 1e-6);  // a size that rounding leaves alone
-  int again = 0;
-  const RoofCheck fine = check_roof(roof, cost, at::kFloat, 2 * roof_us, [&] {
-    ++again;
-    return 0.0;
-  });
-  EXPECT_FALSE(fine.remeasured);
-  EXPECT_FALSE(fine.invalid);
-  EXPECT_NEAR(fine.share, 0.5, 1e-9);
-  EXPECT_EQ(again, 0);
+  EXPECT_NEAR(roof.time_us(cost, at::kFloat), 1000, 1e-6);  // a size that rounding leaves alone
+  EXPECT_EQ(roof.measurements().size(), 1u);
+  roof.forget(cost, at::kFloat);
+  EXPECT_TRUE(roof.measurements().empty());
+}
 
-  const RoofCheck once = check_roof(roof, cost, at::kFloat, roof_us / 5, [&] {
-    ++again;
-    return 3 * roof_us;
-  });
-  EXPECT_TRUE(once.remeasured);
-  EXPECT_FALSE(once.invalid);
-  EXPECT_EQ(once.time_us, 3 * roof_us);
-
-  const RoofCheck twice = check_roof(roof, cost, at::kFloat, roof_us / 5, [&] {
-    ++again;
-    return roof_us / 5;
-  });
-  EXPECT_TRUE(twice.invalid);
-  EXPECT_FALSE(check_roof(roof, cost, at::kFloat, roof_us / 1.09, [] { return 1.0; }).remeasured);
-  EXPECT_GT(twice.share, kMostOfRoof);
-  EXPECT_EQ(again, 2);
+TEST(RoofTest, ATimeBeatsItAbove110Percent) {
+  EXPECT_FALSE(beats_roof(100, 100));
+  EXPECT_FALSE(beats_roof(100, 109.9));
+  EXPECT_TRUE(beats_roof(100, 110.1));
 }
 
 }  // namespace

@@ -25,9 +25,7 @@ constexpr Factors limit_factors(Role role) {
 constexpr Factors floor_factors(DType dtype) {
   return dtype == DType::kFloat32 ? Factors{4, 8} : Factors{1, 2};
 }
-constexpr double ceiling_of(DType dtype) {
-  return (dtype == DType::kFloat32 ? 256 : 16) * unit_roundoff(dtype);
-}
+constexpr double ceiling_factor(DType dtype) { return dtype == DType::kFloat32 ? 256 : 16; }
 
 double number(const at::Tensor& scalar) { return scalar.item<double>(); }
 
@@ -80,11 +78,12 @@ TensorError tensor_error(const at::Tensor& got, const at::Tensor& truth, const a
 }
 
 Verdict judge(const TensorError& error, const std::optional<TensorError>& eager, DType dtype,
-              DType activations, Role role) {
-  const double u = unit_roundoff(dtype);
+              DType intermediates, Role role) {
+  const DType coarser = unit_roundoff(intermediates) > unit_roundoff(dtype) ? intermediates : dtype;
+  const double u = unit_roundoff(coarser);
   const Factors limit = limit_factors(role);
-  const Factors floor = floor_factors(dtype);
-  const double ceiling = std::max(ceiling_of(dtype), ceiling_of(activations));
+  const Factors floor = floor_factors(coarser);
+  const double ceiling = ceiling_factor(coarser) * u;
   Verdict verdict;
   if (eager) {
     verdict.limit_rms = limit.rms * std::max(eager->rms, floor.rms * u);

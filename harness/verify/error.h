@@ -46,13 +46,14 @@ struct Verdict {
 };
 
 // RMS(e) <= L max(eager's RMS(e), a u) and max(e) <= M max(eager's max(e), b u), and max(e) never
-// above a ceiling; u is the unit roundoff of the dtype. L, M: 1.25 and 2 for outputs, 1.5 and 3 for
-// gradients. a, b: 1 and 2 for 16-bit types, 4 and 8 for fp32. Ceiling: 16 u and 256 u, of the
-// activations' dtype where that is the coarser one (the fp32 gradient of an fp32 weight beside bf16
-// activations carries their roundings). Found by trial: with them right fp32 kernels are never red
-// on small tensors, and a skipped tail, a bf16 rstd or a bf16 accumulator always is. Without eager
-// (it ran out of memory) floor and ceiling decide.
+// above a ceiling; u is the unit roundoff of the tensor's dtype or of `intermediates`, whichever is
+// coarser: the coarsest dtype that the operation by its own definition rounds to on the way (the
+// fp32 gradient of an fp32 weight carries the bf16 roundings of x * rstd). L, M: 1.25 and 2 for
+// outputs, 1.5 and 3 for gradients. a, b: 1 and 2 for 16-bit types, 4 and 8 for fp32. Ceiling: 16 u
+// and 256 u. Found by trial: with them right fp32 kernels are never red on small tensors, and a
+// skipped tail, a bf16 rstd or a bf16 accumulator always is. Without eager (it ran out of memory)
+// floor and ceiling decide.
 Verdict judge(const TensorError& error, const std::optional<TensorError>& eager, DType dtype,
-              DType activations, Role role);
+              DType intermediates, Role role);
 
 }  // namespace tigon::harness

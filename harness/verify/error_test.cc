@@ -136,7 +136,7 @@ TensorError measured(double rms, double max) {
 struct Limits {
   const char* name;
   DType dtype;
-  DType activations;
+  DType intermediates;
   Role role;
   std::optional<TensorError> eager;
   double rms, max;
@@ -147,7 +147,7 @@ class JudgeTest : public ::testing::TestWithParam<Limits> {};
 TEST_P(JudgeTest, IsRightUpToTheLimitAndWrongBeyond) {
   const Limits& p = GetParam();
   const auto verdict = [&](double rms, double max) {
-    return judge(measured(rms, max), p.eager, p.dtype, p.activations, p.role);
+    return judge(measured(rms, max), p.eager, p.dtype, p.intermediates, p.role);
   };
   const double beyond_rms = std::nextafter(p.rms, 1), beyond_max = std::nextafter(p.max, 1);
   const Verdict at = verdict(p.rms, p.max);
@@ -183,10 +183,12 @@ INSTANTIATE_TEST_SUITE_P(
                256 * kU32},
         Limits{"ceiling_bf16", kB16, kB16, Role::kGradient, measured(kUB16, 10 * kUB16),
                1.5 * kUB16, 16 * kUB16},
-        // An fp32 gradient beside bf16 activations carries their roundings: the coarser ceiling.
+        // An fp32 gradient of terms that were rounded to bf16: the coarser floor and ceiling.
         Limits{"mixed", kF32, kB16, Role::kGradient, measured(kUB16, 10 * kUB16), 1.5 * kUB16,
                16 * kUB16},
-        Limits{"mixed_floor", kF32, kB16, Role::kGradient, measured(0, 0), 6 * kU32, 24 * kU32},
+        Limits{"mixed_floor", kF32, kB16, Role::kGradient, measured(0, 0), 1.5 * kUB16, 6 * kUB16},
+        Limits{"finer_intermediates", kB16, kF32, Role::kOutput, measured(0, 0), 1.25 * kUB16,
+               4 * kUB16},
         // Without eager floor and ceiling decide.
         Limits{"bound_fp32", kF32, kF32, Role::kOutput, std::nullopt, 5 * kU32, 256 * kU32},
         Limits{"bound_bf16", kB16, kB16, Role::kGradient, std::nullopt, 1.5 * kUB16, 16 * kUB16}),

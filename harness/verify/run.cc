@@ -13,10 +13,13 @@ at::Tensor storage_bytes(const at::Tensor& tensor) {
   return none.set_(tensor.storage(), 0, {static_cast<int64_t>(tensor.storage().nbytes())}, {1});
 }
 
-at::Tensor copy_with_storage(const at::Tensor& tensor) {
-  const at::Tensor bytes = storage_bytes(tensor).clone();
+at::Tensor copy_with_storage(const at::Tensor& tensor, int64_t shift) {
+  const at::Tensor bytes = storage_bytes(tensor);
+  const at::Tensor copy = at::empty({shift + bytes.numel()}, bytes.options());
+  copy.narrow(0, shift, bytes.numel()).copy_(bytes);
   const at::Tensor none = at::empty({0}, tensor.options().requires_grad(false));
-  return none.set_(bytes.storage(), tensor.storage_offset(), tensor.sizes(), tensor.strides());
+  return none.set_(copy.storage(), tensor.storage_offset() + shift / tensor.element_size(),
+                   tensor.sizes(), tensor.strides());
 }
 
 bool same_bits(const at::Tensor& a, const at::Tensor& b) {
@@ -40,15 +43,15 @@ std::vector<std::pair<std::string, at::Tensor>> Arguments::named(const Operator&
   return all;
 }
 
-Arguments copy_arguments(const Arguments& arguments) {
+Arguments copy_arguments(const Arguments& arguments, int64_t shift) {
   Arguments copies = arguments;
-  for (Input& input : copies.inputs.all()) input.tensor = copy_with_storage(input.tensor);
-  for (at::Tensor& tensor : copies.upstream) tensor = copy_with_storage(tensor);
+  for (Input& input : copies.inputs.all()) input.tensor = copy_with_storage(input.tensor, shift);
+  for (at::Tensor& tensor : copies.upstream) tensor = copy_with_storage(tensor, shift);
   return copies;
 }
 
 Arguments copy_arguments(const PreparedCase& prepared) {
-  return copy_arguments(Arguments{prepared.inputs, prepared.upstream});
+  return copy_arguments(Arguments{prepared.inputs, prepared.upstream}, 0);
 }
 
 std::string find_changed_argument(const PreparedCase& prepared, const Arguments& arguments) {

@@ -25,8 +25,9 @@ struct Arguments {
   std::vector<std::pair<std::string, at::Tensor>> named(const Operator& op) const;
 };
 
-// Copies of whole storages: what lies between the rows of a strided tensor comes along.
-Arguments copy_arguments(const Arguments& arguments);
+// Copies of whole storages: what lies between the rows of a strided tensor comes along. The copies
+// begin `shift` bytes, a multiple of 16, into their blocks.
+Arguments copy_arguments(const Arguments& arguments, int64_t shift = 0);
 Arguments copy_arguments(const PreparedCase& prepared);
 
 // "input x was changed" when an argument's storage is not the case's own; else empty.

@@ -77,6 +77,8 @@ ImplementationVerdict Judge::judge(std::string_view implementation,
                                    std::vector<PrecisionRecord>* records) const {
   ImplementationVerdict result{std::string(implementation), Status::kOk,
                                std::string(verdict::kRight), 0, ""};
+  const Operator& op = *prepared_->op;
+  const DType intermediates = op.rounds_to ? op.rounds_to(prepared_->c) : DType::kFloat32;
   for (size_t i = 0; i < names_.size(); ++i) {
     const bool is_output = i < truth_.outputs.size();
     const size_t k = is_output ? i : i - truth_.outputs.size();
@@ -97,7 +99,7 @@ ImplementationVerdict Judge::judge(std::string_view implementation,
       const TensorError error = tensor_error(results[k], want, terms);
       const DType dtype = dtype_of(results[k]);
       const std::optional<TensorError>& eager = yardstick_[i];
-      verdict = harness::judge(error, eager, dtype, prepared_->c.dtype,
+      verdict = harness::judge(error, eager, dtype, intermediates,
                                is_output ? Role::kOutput : Role::kGradient);
       record.dtype = to_string(dtype);
       record.elements = error.elements;

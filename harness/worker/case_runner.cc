@@ -127,8 +127,18 @@ DoneReply CaseRunner::run_mutant(const MutantRequest& request, WorkerChannel& ch
       }
       const ImplementationVerdict& verdict = *verification.find(implementation::kFused);
       if (verdict.status == Status::kOk) continue;
+      const bool crashed = verdict.status == Status::kCrash;
+      // A case that rejects the product too is no proof that it would notice the mutant.
+      if (!crashed) {
+        const Verification product = verify(prepared, judge, dispatcher_forward(op, op.fused));
+        const ImplementationVerdict& right = *product.find(implementation::kFused);
+        if (right.status != Status::kOk) {
+          return done(Status::kError, fmt::format("{}: the product itself is not right there: {}",
+                                                  c.id(), right.reason));
+        }
+      }
       channel.row("mutant", {{"case", c.id()}, {"reason", verdict.reason}});
-      return {"caught", verdict.reason, verdict.status == Status::kCrash};
+      return {"caught", verdict.reason, crashed};
     } catch (const std::exception& error) {
       // What the mutant itself throws is in its verdict: this is no proof of anything.
       const Failure failure = describe_failure(error);

@@ -136,7 +136,7 @@ void hold_to_roof(AllMeasured& all, Pass pass, const CaseToMeasure& c, Clock& cl
   const PassCost cost = pass_cost(c.prepared.op->cost(c.prepared.c), pass);
   const at::ScalarType dtype = scalar_type(c.prepared.c.dtype);
   const auto beats = [&](const Measured& m, double roof_us) {
-    return m.status == Status::kOk && m.times.at(pass).us.median * kMostOfRoof < roof_us;
+    return m.status == Status::kOk && beats_roof(m.times.at(pass).us.median, roof_us);
   };
   double roof_us = roof.time_us(cost, dtype);
   if (std::ranges::any_of(all, [&](const auto& m) { return beats(*m, roof_us); })) {
@@ -247,6 +247,7 @@ std::vector<SpeedRecord> measure_case(const CaseToMeasure& c, Clock& clock, Roof
   for (const Pass pass : kPasses) {
     channel.stage(fmt::format("time {}", to_string(pass)));
     time_pass(all, pass, c, clock);
+    channel.stage(fmt::format("roof {}", to_string(pass)));
     hold_to_roof(all, pass, c, clock, roof);
   }
   channel.stage("verify again");

@@ -38,6 +38,20 @@ Rows as_rows(const at::Tensor& tensor) {
   return {tensor.contiguous(), rows, width, width};
 }
 
+bool overlap(const Rows& a, const Rows& b) {
+  if (a.rows == 0 || a.width == 0 || b.rows == 0 || b.width == 0) return false;
+  const auto size = static_cast<int64_t>(a.tensor.element_size());
+  const int64_t a_begin = reinterpret_cast<intptr_t>(a.data()) / size;
+  const int64_t b_begin = reinterpret_cast<intptr_t>(b.data()) / size;
+  const int64_t a_end = a_begin + (a.rows - 1) * a.stride + a.width;
+  const int64_t b_end = b_begin + (b.rows - 1) * b.stride + b.width;
+  if (a_end <= b_begin || b_end <= a_begin) return false;
+  if (a.stride != b.stride || a.stride == 0) return true;
+  // b's rows begin this far behind a row of a's, wherever that is.
+  const int64_t behind = ((b_begin - a_begin) % a.stride + a.stride) % a.stride;
+  return behind < a.width || behind + b.width > a.stride;
+}
+
 ScalarType kernel_type(at::ScalarType type) {
   switch (type) {
     case at::kFloat:

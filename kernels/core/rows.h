@@ -22,6 +22,11 @@ struct Rows {
 // `tensor` has at least one dimension; the last one is the width.
 Rows as_rows(const at::Tensor& tensor);
 
+// Whether an element of one is an element of the other. Two slices of the same rows side by side
+// (the halves of one projection) do not overlap. Where the strides differ, the answer is yes when
+// the spans of memory meet.
+bool overlap(const Rows& a, const Rows& b);
+
 // Float, BFloat16 or Half; anything else is a programming error (callers check first).
 ScalarType kernel_type(at::ScalarType type);
 

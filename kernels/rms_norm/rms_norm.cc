@@ -56,8 +56,7 @@ void check_backward(const Tensor& dy, const Tensor& x, const OptionalTensor& wei
               x.device(), " (the device of x)");
 }
 
-// ---- kernels for CPU and CUDA
-// ----------------------------------------------------------------------
+// ---- kernels for CPU and CUDA ----
 
 std::tuple<Tensor, Tensor> forward(const Tensor& x, const OptionalTensor& weight, double eps,
                                    double offset, std::string_view casting) {
@@ -137,8 +136,7 @@ Tensor backward_(Tensor& dy, const Tensor& x, const OptionalTensor& weight, cons
   return backward_into(dy, dy, x, weight, rstd, offset, casting, wants_dweight);
 }
 
-// ---- shapes only: Meta and fake tensors
-// --------------------------------------------------------------
+// ---- shapes only: Meta and fake tensors ----
 
 std::tuple<Tensor, Tensor> forward_meta(const Tensor& x, const OptionalTensor& weight, double eps,
                                         double /*offset*/, std::string_view casting) {
@@ -168,8 +166,7 @@ Tensor backward_meta_(Tensor& dy, const Tensor& x, const OptionalTensor& weight,
   return dweight_meta(weight, wants_dweight);
 }
 
-// ---- autograd
-// ----------------------------------------------------------------------------------------
+// ---- autograd ----
 
 const auto& forward_op() {
   static const auto op = operator_handle<decltype(forward)>("tigon::rms_norm_forward");

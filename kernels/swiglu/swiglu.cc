@@ -38,8 +38,7 @@ Tensor contiguous_like(const Tensor& tensor) {
   return at::empty_like(tensor, at::MemoryFormat::Contiguous);
 }
 
-// ---- kernels for CPU and CUDA
-// ----------------------------------------------------------------------
+// ---- kernels for CPU and CUDA ----
 
 Tensor forward(const Tensor& a, const Tensor& b) {
   check_forward(a, b);
@@ -104,8 +103,7 @@ Tensor backward_(Tensor& dy, const Tensor& a, const Tensor& b, bool wants_db) {
   return db;
 }
 
-// ---- shapes only: Meta and fake tensors
-// --------------------------------------------------------------
+// ---- shapes only: Meta and fake tensors ----
 
 Tensor forward_meta(const Tensor& a, const Tensor& b) {
   check_forward(a, b);
@@ -123,8 +121,7 @@ Tensor backward_meta_(Tensor& dy, const Tensor& a, const Tensor& b, bool wants_d
   return wants_db ? contiguous_like(b) : Tensor();
 }
 
-// ---- autograd
-// ----------------------------------------------------------------------------------------
+// ---- autograd ----
 
 const auto& forward_op() {
   static const auto op = operator_handle<decltype(forward)>("tigon::swiglu_forward");

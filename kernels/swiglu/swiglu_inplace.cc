@@ -95,8 +95,8 @@ Tensor swiglu_inplace(Tensor& a, Tensor& b) {
   if (!torch::autograd::compute_requires_grad(a, b)) return forward(a, b);
   check_writable("a", a);
   check_writable("b", b);
-  TORCH_CHECK(!a.is_same(b) && a.mutable_data_ptr() != b.mutable_data_ptr(), kOp,
-              ": a and b are the same memory, expected two tensors (each gets a gradient)");
+  TORCH_CHECK(!overlap(as_rows(a), as_rows(b)), kOp,
+              ": a and b share memory, expected two tensors (each gets a gradient)");
   const auto node = make_node<SwigluInplaceBackward>(a, b);
   // Nodes that saved a or b before find them changed: they will be, before those nodes run.
   a.unsafeGetTensorImpl()->bump_version();
