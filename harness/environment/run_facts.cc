@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 
@@ -34,6 +35,14 @@ std::string quoted(const std::string& text) {
   std::string result = "'";
   for (const char c : text) result += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return result + "'";
+}
+
+// How the program was called, not where it lay.
+std::vector<std::string> without_folder(std::vector<std::string> command_line) {
+  if (!command_line.empty()) {
+    command_line[0] = std::filesystem::path(command_line[0]).filename().string();
+  }
+  return command_line;
 }
 
 std::string kernel_name() {
@@ -77,7 +86,7 @@ std::string git_commit() {
 nlohmann::json run_facts(const std::vector<std::string>& command_line) {
   return {{"schema", kSchemaVersion},
           {"started_at", utc_now()},
-          {"command_line", command_line},
+          {"command_line", without_folder(command_line)},
           {"git_commit", git_commit()},
           {"binary_digest", binary_digest()},
           {"compiler", "g++ " __VERSION__},
