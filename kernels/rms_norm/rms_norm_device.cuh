@@ -18,7 +18,7 @@ struct RowPlan {
   int vecs = 1;             // 16-byte vectors per thread and row: 1, 2, 4 or 8
   int threads_per_row = 0;  // in one block; a power of two for kLanes
   int block_threads = 0;    // more than threads_per_row only for kLanes and kWarps
-  int stages = 0;           // rows in flight; 0: one row per block, in registers
+  int stages = 0;           // rows in flight in shared memory (backward)
   int cluster = 1;
   int64_t blocks = 0;  // clusters, where cluster > 1
 };

@@ -1,16 +1,14 @@
 // RMSNorm forward on CUDA: one read of x, one write of y, the row kept on the chip in between.
 //
-//   in registers  One row per group of threads, one group of rows per block. Nothing is set up, so
-//                 this is the fastest for few rows.
-//   pipelined     Persistent blocks walk over the rows. Each thread copies its own vectors of the
-//                 next rows to shared memory (cp.async) while it works on this one, so reads and
-//                 writes overlap and no barrier guards the data; the weight stays in registers.
+//   in registers  One row per group of threads, one group of rows per block: blocks come and go,
+//   and
+//                 the reads of some overlap the writes of others. Persistent blocks that copied
+//                 their next rows ahead were no faster at any width (2048: 22.1 us, this way 21.0).
 //                 Rows wider than a block's share are cut over a cluster.
 //   streaming     Any width, any alignment: element by element, x read twice.
 #include <cmath>
 #include <type_traits>
 
-#include "kernels/core/cuda/async_copy.cuh"
 #include "kernels/rms_norm/rms_norm_device.cuh"
 #include "kernels/rms_norm/rms_norm_forward_streaming.cuh"
 
@@ -31,16 +29,14 @@ __device__ __forceinline__ Vec<X, N> normalise(const Vec<X, N>& x, const Vec<W, 
   return pack<X, N>(values);
 }
 
-// 1024 threads leave 64 registers each: with 4 vectors and their weight that is too few.
-constexpr int forward_max_threads(int vecs, RowSpan span) {
-  return span == RowSpan::kLanes ? 256 : vecs >= 4 ? 512 : 1024;
-}
+constexpr int forward_max_threads(RowSpan span) { return span == RowSpan::kLanes ? 256 : 1024; }
 
 template <typename X, typename W, bool kLlama, int kVecs, RowSpan kSpan>
-__global__ void __launch_bounds__(forward_max_threads(kVecs, kSpan))
+__global__ void __launch_bounds__(forward_max_threads(kSpan))
     forward_in_registers(const RmsNormForwardArgs args, const int threads_per_row) {
   constexpr int N = kVecSize<X>;
-  constexpr bool kHoldWeight = kVecs <= 4;
+  // 1024 threads have 64 registers each: the weight of 4 vectors has no place among them.
+  constexpr bool kHoldWeight = kVecs <= 2;
   const X* x = static_cast<const X*>(args.x);
   const W* weight = static_cast<const W*>(args.weight);
   X* y = static_cast<X*>(args.y);
@@ -65,7 +61,7 @@ __global__ void __launch_bounds__(forward_max_threads(kVecs, kSpan))
 #pragma unroll
     for (int j = 0; j < kVecs; ++j) {
       const int vec = at.vec + j * at.threads;
-      held_x[j] = vec < end ? load_vec_streaming<N>(x_row + vec * N) : zero_vec<N, X>();
+      held_x[j] = vec < end ? load_vec<N>(x_row + vec * N) : zero_vec<N, X>();
     }
     float sum = 0.0f;
 #pragma unroll
@@ -85,76 +81,6 @@ __global__ void __launch_bounds__(forward_max_threads(kVecs, kSpan))
                 normalise<kLlama>(held_x[j], held[kHoldWeight ? j : 0], r, args.offset));
     }
     if (at.leads_row && end > 0) args.rstd[row] = r;
-  }
-}
-
-template <typename X, typename W, bool kLlama, int kVecs, RowSpan kSpan>
-__global__ void __launch_bounds__(forward_max_threads(kVecs, kSpan))
-    forward_pipelined(const RmsNormForwardArgs args, const int threads_per_row, const int stages) {
-  constexpr int N = kVecSize<X>;
-  constexpr bool kHoldWeight = kVecs <= 4;
-  extern __shared__ uint4 ring[];  // [stages][kVecs][blockDim.x]
-  const X* x = static_cast<const X*>(args.x);
-  const W* weight = static_cast<const W*>(args.weight);
-  X* y = static_cast<X*>(args.y);
-  const Place<kSpan> at(threads_per_row, static_cast<int>(args.hidden / N));
-  __shared__ typename RowSum<kSpan>::Storage storage;
-  RowSum<kSpan> row_sum(storage, threads_per_row);
-  const float inverse_hidden = 1.0f / static_cast<float>(args.hidden);
-
-  const auto slot = [&](int stage, int j) -> uint4& {
-    return ring[(stage * kVecs + j) * blockDim.x + threadIdx.x];
-  };
-  const auto fetch = [&](int64_t first, int stage) {
-    const int64_t row = first + at.row_offset;
-    if (row < args.rows) {
-      const X* x_row = x + row * args.x_row_stride;
-#pragma unroll
-      for (int j = 0; j < kVecs; ++j) {
-        const int vec = at.vec + j * at.threads;
-        if (vec < at.end) copy_async_16(&slot(stage, j), x_row + vec * N);
-      }
-    }
-    copy_async_commit();  // also when there is nothing to copy: wait() counts groups
-  };
-
-  for (int s = 0; s < stages - 1; ++s) fetch(at.first_row + s * at.row_step, s);
-  Vec<W, N> held[kHoldWeight ? kVecs : 1];
-  if constexpr (kHoldWeight) {
-#pragma unroll
-    for (int j = 0; j < kVecs; ++j) {
-      const int vec = at.vec + j * at.threads;
-      if (vec < at.end) held[j] = load_weight<kLlama, W, N>(weight, vec, args.offset);
-    }
-  }
-  int stage = 0;
-  for (int64_t first = at.first_row; first < args.rows; first += at.row_step) {
-    const int free_stage = stage == 0 ? stages - 1 : stage - 1;
-    fetch(first + (stages - 1) * at.row_step, free_stage);
-    copy_async_wait(stages - 1);
-
-    const int64_t row = first + at.row_offset;
-    const int end = row < args.rows ? at.end : 0;
-    float sum = 0.0f;
-#pragma unroll
-    for (int j = 0; j < kVecs; ++j) {
-      if (at.vec + j * at.threads >= end) continue;
-      float values[N];
-      unpack(Vec<X, N>{slot(stage, j)}, values);
-      sum += sum_of_squares(values);
-    }
-    const float r = row_rstd<X>(row_sum.sum(sum), inverse_hidden, args);
-    X* y_row = y + row * args.hidden;
-#pragma unroll
-    for (int j = 0; j < kVecs; ++j) {
-      const int vec = at.vec + j * at.threads;
-      if (vec >= end) continue;
-      if constexpr (!kHoldWeight) held[0] = load_weight<kLlama, W, N>(weight, vec, args.offset);
-      store_vec(y_row + vec * N, normalise<kLlama>(Vec<X, N>{slot(stage, j)},
-                                                   held[kHoldWeight ? j : 0], r, args.offset));
-    }
-    if (at.leads_row && end > 0) args.rstd[row] = r;
-    stage = stage + 1 == stages ? 0 : stage + 1;
   }
 }
 
@@ -178,22 +104,17 @@ RowPlan plan_forward(const RmsNormForwardArgs& args, const Device& device) {
     plan.blocks = ceil_div(args.rows, plan.block_threads / plan.threads_per_row);
     return plan;
   }
-  if (vecs > 8 * 512) {
+  if (vecs > 4 * 1024) {
     plan.span = RowSpan::kCluster;
     plan.vecs = 4;
     plan.cluster = kMaxCluster;  // 1024 x 65536: 130 us; by 4 blocks of 512 threads 184
   } else if (few_rows) {
     // As many threads as the row has vectors: 64 x 8192 takes 5.7 us.
-    plan.vecs = vecs <= 1024 ? 1 : vecs <= 2048 ? 2 : 8;
+    plan.vecs = vecs <= 1024 ? 1 : vecs <= 2048 ? 2 : 4;
   } else {
-    // Up to 256 threads a row: so several blocks on a multiprocessor hide each other's barriers.
-    // Copying ahead pays for narrow rows: hidden 2048 91.5 %, without it 87; 3584 94.5; 4096 91.2,
-    // without it 90.1. For wide ones it costs: 8192 87 %, without it 92.
-    // Two stages suffice for a quarter of that width: 1024 90.3 %, with three 82.5. fp32 has half
-    // the arithmetic in a vector and is content with 4 at 512 threads: 8192 95 %, with 8 at 256 89.
-    const bool fp32 = args.x_type == ScalarType::kFloat32;
-    plan.vecs = vecs <= 448 ? 2 : vecs <= (fp32 ? 2048 : 1024) ? 4 : 8;
-    plan.stages = vecs <= 128 ? 2 : vecs <= 512 ? 3 : 0;
+    // bf16, 8192 rows: hidden 4096 with 2 vectors 36.6 to 37.4 us, with 4 37.3; 8192 with 2 68.9,
+    // with 4 69.4, with 8 70.7; 16384 with 2 131.4, with 4 132.0, with 8 135.6.
+    plan.vecs = vecs <= 1024 ? 2 : 4;
   }
   const int64_t threads = ceil_div(ceil_div(vecs, plan.cluster), plan.vecs);
   plan.threads_per_row = plan.block_threads = static_cast<int>(round_up(threads, kWarpSize));
@@ -212,19 +133,6 @@ void launch_in_registers(const RmsNormForwardArgs& args, const RowPlan& plan, cu
                                                            stream, args, plan.threads_per_row);
 }
 
-// As many blocks as fit on the device at once, and all the rows among them.
-template <typename X, typename W, bool kLlama, int kVecs>
-void launch_pipelined(const RmsNormForwardArgs& args, const RowPlan& plan, cudaStream_t stream) {
-  constexpr const char* kName = "rms_norm_forward (pipelined)";
-  constexpr auto kKernel = forward_pipelined<X, W, kLlama, kVecs, RowSpan::kBlock>;
-  LaunchShape shape;
-  shape.block = plan.block_threads;
-  shape.shared_bytes = plan.stages * kVecs * plan.block_threads * 16;
-  shape.grid = static_cast<unsigned>(std::min(
-      plan.blocks, resident_blocks<kKernel>(kName, plan.block_threads, shape.shared_bytes)));
-  launch<kKernel>(kName, shape, stream, args, plan.threads_per_row, plan.stages);
-}
-
 void launch_forward(const RmsNormForwardArgs& args, const RowPlan& plan, cudaStream_t stream) {
   dispatch_types(args.x_type, args.weight_type, args.casting, [&](auto x, auto w, auto llama) {
     using X = typename decltype(x)::type;
@@ -236,13 +144,14 @@ void launch_forward(const RmsNormForwardArgs& args, const RowPlan& plan, cudaStr
     if (plan.span == RowSpan::kLanes) {
       return launch_in_registers<X, W, kLlama, 2, RowSpan::kLanes>(args, plan, stream);
     }
-    dispatch_vecs(plan.vecs, [&](auto vecs) {
-      constexpr int kVecs = decltype(vecs)::value;
-      if constexpr (kVecs == 2 || kVecs == 4) {
-        if (plan.stages > 0) return launch_pipelined<X, W, kLlama, kVecs>(args, plan, stream);
-      }
-      launch_in_registers<X, W, kLlama, kVecs, RowSpan::kBlock>(args, plan, stream);
-    });
+    switch (plan.vecs) {
+      case 1:
+        return launch_in_registers<X, W, kLlama, 1, RowSpan::kBlock>(args, plan, stream);
+      case 2:
+        return launch_in_registers<X, W, kLlama, 2, RowSpan::kBlock>(args, plan, stream);
+      default:
+        return launch_in_registers<X, W, kLlama, 4, RowSpan::kBlock>(args, plan, stream);
+    }
   });
 }
 
@@ -256,9 +165,9 @@ void rms_norm_forward_cuda(const RmsNormForwardArgs& args, cudaStream_t stream) 
   RmsNormForwardArgs effective = args;
   if (args.weight == nullptr) effective.offset = 0.0f;
   const cuda::Device& device = cuda::current_device();
-  // Past 8 vectors of 512 threads, a cluster of blocks with 4 vectors a thread.
+  // Past 4 vectors of 1024 threads, a cluster of blocks with 4 vectors a thread.
   const int64_t most_vecs =
-      device.compute_major >= 9 ? int64_t{cuda::kMaxCluster} * 4 * 512 : 8 * 512;
+      device.compute_major >= 9 ? int64_t{cuda::kMaxCluster} * 4 * 512 : 4 * 1024;
   const bool in_registers =
       args.hidden > 0 && args.hidden * element_size(args.x_type) <= 16 * most_vecs;
   if (in_registers && cuda::forward_is_aligned(effective)) {

@@ -55,7 +55,7 @@ struct Access {
 
   __device__ __forceinline__ void load(const T* address) {
     if constexpr (kVector) {
-      vec = load_vec_streaming<kWidth>(address);
+      vec = load_vec<kWidth>(address);
     } else {
       element = *address;
     }

@@ -82,26 +82,6 @@ void allow_shared_bytes(const char* name, int shared_bytes) {
   prepared.fetch_or(bit, std::memory_order_release);
 }
 
-// How many blocks of that shape the current device holds at once. The query takes microseconds, so
-// each kernel remembers its last answer.
-template <auto kKernel>
-int64_t resident_blocks(const char* name, int threads, int shared_bytes) {
-  static std::atomic<uint64_t> last{0};  // device 8 bits, threads 16, shared bytes 24, answer 16
-  const Device& device = current_device();
-  const uint64_t key = static_cast<uint64_t>(device.ordinal) << 40 |
-                       static_cast<uint64_t>(threads) << 24 | static_cast<uint64_t>(shared_bytes);
-  uint64_t known = last.load(std::memory_order_relaxed);
-  if (known == 0 || known >> 16 != key) {
-    allow_shared_bytes<kKernel>(name, shared_bytes);
-    int blocks = 0;
-    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kKernel, threads, shared_bytes),
-          name);
-    known = key << 16 | static_cast<uint64_t>(std::max(blocks, 1));
-    last.store(known, std::memory_order_relaxed);
-  }
-  return static_cast<int64_t>(known & 0xffff) * device.multiprocessors;
-}
-
 template <auto kKernel, typename... Args>
 void launch(const char* name, const LaunchShape& shape, cudaStream_t stream, const Args&... args) {
   const Device& device = current_device();

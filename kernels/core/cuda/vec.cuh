@@ -133,22 +133,14 @@ __device__ __forceinline__ Vec<T, N> zero_vec() {
 }
 
 // Data that other blocks read too: let it stay in the caches.
+// A plain load, also of data that is read once: marked evict-first (__ldcs), a cold L2 full of
+// another kernel's writes cost 4 % in swiglu and 2 to 6 % in the RMSNorm forward on an H200.
 template <int N, typename T>
 __device__ __forceinline__ Vec<T, N> load_vec(const T* address) {
   Vec<T, N> vec;
 #pragma unroll
   for (int q = 0; q < Vec<T, N>::kQuads; ++q)
     vec.quads[q] = reinterpret_cast<const uint4*>(address)[q];
-  return vec;
-}
-
-// Data that is read once: first to leave the caches.
-template <int N, typename T>
-__device__ __forceinline__ Vec<T, N> load_vec_streaming(const T* address) {
-  Vec<T, N> vec;
-#pragma unroll
-  for (int q = 0; q < Vec<T, N>::kQuads; ++q)
-    vec.quads[q] = __ldcs(reinterpret_cast<const uint4*>(address) + q);
   return vec;
 }
 
