@@ -30,13 +30,16 @@ __device__ __forceinline__ Vec<X, N> normalise(const Vec<X, N>& x, const Vec<W, 
 }
 
 constexpr int forward_max_threads(RowSpan span) { return span == RowSpan::kLanes ? 256 : 1024; }
+// 2048 threads on a multiprocessor where 32 registers hold what a thread needs: what counts is how
+// many bytes are on their way.
+constexpr int forward_min_blocks(int vecs, RowSpan span) {
+  return span == RowSpan::kLanes ? 8 : vecs <= 2 ? 2 : 1;
+}
 
 template <typename X, typename W, bool kLlama, int kVecs, RowSpan kSpan>
-__global__ void __launch_bounds__(forward_max_threads(kSpan))
+__global__ void __launch_bounds__(forward_max_threads(kSpan), forward_min_blocks(kVecs, kSpan))
     forward_in_registers(const RmsNormForwardArgs args, const int threads_per_row) {
   constexpr int N = kVecSize<X>;
-  // 1024 threads have 64 registers each: the weight of 4 vectors has no place among them.
-  constexpr bool kHoldWeight = kVecs <= 2;
   const X* x = static_cast<const X*>(args.x);
   const W* weight = static_cast<const W*>(args.weight);
   X* y = static_cast<X*>(args.y);
@@ -45,14 +48,6 @@ __global__ void __launch_bounds__(forward_max_threads(kSpan))
   RowSum<kSpan> row_sum(storage, threads_per_row);
   const float inverse_hidden = 1.0f / static_cast<float>(args.hidden);
 
-  Vec<W, N> held[kHoldWeight ? kVecs : 1];
-  if constexpr (kHoldWeight) {
-#pragma unroll
-    for (int j = 0; j < kVecs; ++j) {
-      const int vec = at.vec + j * at.threads;
-      if (vec < at.end) held[j] = load_weight<kLlama, W, N>(weight, vec, args.offset);
-    }
-  }
   for (int64_t first = at.first_row; first < args.rows; first += at.row_step) {
     const int64_t row = first + at.row_offset;
     const int end = row < args.rows ? at.end : 0;
@@ -76,9 +71,10 @@ __global__ void __launch_bounds__(forward_max_threads(kSpan))
     for (int j = 0; j < kVecs; ++j) {
       const int vec = at.vec + j * at.threads;
       if (vec >= end) continue;
-      if constexpr (!kHoldWeight) held[0] = load_weight<kLlama, W, N>(weight, vec, args.offset);
-      store_vec(y_row + vec * N,
-                normalise<kLlama>(held_x[j], held[kHoldWeight ? j : 0], r, args.offset));
+      // Not before the row's own reads: they would wait for the weight, which is made ready for
+      // use.
+      const Vec<W, N> factor = load_weight<kLlama, W, N>(weight, vec, args.offset);
+      store_vec(y_row + vec * N, normalise<kLlama>(held_x[j], factor, r, args.offset));
     }
     if (at.leads_row && end > 0) args.rstd[row] = r;
   }
@@ -114,7 +110,7 @@ RowPlan plan_forward(const RmsNormForwardArgs& args, const Device& device) {
   } else {
     // bf16, 8192 rows: hidden 4096 with 2 vectors 36.6 to 37.4 us, with 4 37.3; 8192 with 2 68.9,
     // with 4 69.4, with 8 70.7; 16384 with 2 131.4, with 4 132.0, with 8 135.6.
-    plan.vecs = vecs <= 1024 ? 2 : 4;
+    plan.vecs = vecs <= 2048 ? 2 : 4;
   }
   const int64_t threads = ceil_div(ceil_div(vecs, plan.cluster), plan.vecs);
   plan.threads_per_row = plan.block_threads = static_cast<int>(round_up(threads, kWarpSize));

@@ -1,7 +1,6 @@
 #include "kernels/rms_norm/rms_norm.h"
 
 #include <ATen/Context.h>
-#include <ATen/autocast_mode.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/allclose.h>
 #include <ATen/ops/equal.h>
@@ -18,6 +17,7 @@
 #include <algorithm>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "reference/eager/rms_norm.h"
@@ -240,11 +240,13 @@ TEST(RmsNorm, WorksUnderAutocast) {
   at::manual_seed(7);
   const Tensor x = leaf(random({3, 16}, at::kBFloat16)), weight = leaf(random({16}));
   const Tensor outside = rms_norm(x, weight).detach();
-  at::autocast::set_autocast_enabled(at::kCPU, true);
-  at::autocast::set_autocast_dtype(at::kCPU, at::kBFloat16);
-  const Tensor y = rms_norm(x, weight);
-  const Tensor wide = rms_norm(random({3, 16}), weight.detach().to(at::kBFloat16));
-  at::autocast::set_autocast_enabled(at::kCPU, false);
+  const auto [y, wide] = [&] {
+    // What autocast does: its dispatch key comes before autograd's.
+    const c10::impl::IncludeDispatchKeyGuard autocast(c10::DispatchKey::AutocastCPU);
+    const Tensor y = rms_norm(x, weight);
+    const Tensor wide = rms_norm(random({3, 16}), weight.detach().to(at::kBFloat16));
+    return std::pair(y, wide);
+  }();
   EXPECT_TRUE(at::equal(y.detach(), outside));
   EXPECT_EQ(wide.scalar_type(), at::kFloat);  // a narrow weight is widened instead of refused
   const auto gradients = grad(y, {x, weight}, random({3, 16}, at::kBFloat16));

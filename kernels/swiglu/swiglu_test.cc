@@ -1,7 +1,6 @@
 #include "kernels/swiglu/swiglu.h"
 
 #include <ATen/Context.h>
-#include <ATen/autocast_mode.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/allclose.h>
 #include <ATen/ops/equal.h>
@@ -15,6 +14,7 @@
 #include <torch/csrc/autograd/autograd.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "reference/eager/swiglu.h"
@@ -177,11 +177,13 @@ TEST(Swiglu, WidensUnderAutocast) {
   const Tensor a = leaf(random({3, 16}, at::kBFloat16)), b = leaf(random({3, 16}));
   EXPECT_EQ(error_of([&] { swiglu(a, b); }),
             "swiglu: b has dtype Float, expected BFloat16 (the dtype of a)");
-  at::autocast::set_autocast_enabled(at::kCPU, true);
-  at::autocast::set_autocast_dtype(at::kCPU, at::kBFloat16);
-  const Tensor y = swiglu(a, b);
-  const Tensor narrow = swiglu(a, a);
-  at::autocast::set_autocast_enabled(at::kCPU, false);
+  const auto [y, narrow] = [&] {
+    // What autocast does: its dispatch key comes before autograd's.
+    const c10::impl::IncludeDispatchKeyGuard autocast(c10::DispatchKey::AutocastCPU);
+    const Tensor y = swiglu(a, b);
+    const Tensor narrow = swiglu(a, a);
+    return std::pair(y, narrow);
+  }();
   EXPECT_EQ(y.scalar_type(), at::kFloat);
   EXPECT_EQ(narrow.scalar_type(), at::kBFloat16);
   const auto gradients = grad(y, {a, b}, random({3, 16}));
