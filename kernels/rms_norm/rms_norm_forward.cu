@@ -1,10 +1,9 @@
 // RMSNorm forward on CUDA: one read of x, one write of y, the row kept on the chip in between.
 //
-//   in registers  One row per group of threads, one group of rows per block: blocks come and go,
-//   and
+//   in registers  One row per group of threads, one group of rows per block: as blocks come and go,
 //                 the reads of some overlap the writes of others. Persistent blocks that copied
-//                 their next rows ahead were no faster at any width (2048: 22.1 us, this way 21.0).
-//                 Rows wider than a block's share are cut over a cluster.
+//                 their next rows ahead were no faster. Rows wider than a block's share are cut
+//                 over a cluster.
 //   streaming     Any width, any alignment: element by element, x read twice.
 #include <cmath>
 #include <type_traits>
@@ -29,15 +28,12 @@ __device__ __forceinline__ Vec<X, N> normalise(const Vec<X, N>& x, const Vec<W, 
   return pack<X, N>(values);
 }
 
-constexpr int forward_max_threads(RowSpan span) { return span == RowSpan::kLanes ? 256 : 1024; }
-// 2048 threads on a multiprocessor where 32 registers hold what a thread needs: what counts is how
-// many bytes are on their way.
-constexpr int forward_min_blocks(int vecs, RowSpan span) {
-  return span == RowSpan::kLanes ? 8 : vecs <= 2 ? 2 : 1;
+constexpr int forward_max_threads(int vecs, RowSpan span) {
+  return span == RowSpan::kLanes ? 256 : vecs >= 4 ? 512 : 1024;
 }
 
 template <typename X, typename W, bool kLlama, int kVecs, RowSpan kSpan>
-__global__ void __launch_bounds__(forward_max_threads(kSpan), forward_min_blocks(kVecs, kSpan))
+__global__ void __launch_bounds__(forward_max_threads(kVecs, kSpan))
     forward_in_registers(const RmsNormForwardArgs args, const int threads_per_row) {
   constexpr int N = kVecSize<X>;
   const X* x = static_cast<const X*>(args.x);
@@ -100,17 +96,17 @@ RowPlan plan_forward(const RmsNormForwardArgs& args, const Device& device) {
     plan.blocks = ceil_div(args.rows, plan.block_threads / plan.threads_per_row);
     return plan;
   }
-  if (vecs > 4 * 1024) {
+  if (vecs > 8 * 512) {
     plan.span = RowSpan::kCluster;
     plan.vecs = 4;
     plan.cluster = kMaxCluster;  // 1024 x 65536: 130 us; by 4 blocks of 512 threads 184
   } else if (few_rows) {
     // As many threads as the row has vectors: 64 x 8192 takes 5.7 us.
-    plan.vecs = vecs <= 1024 ? 1 : vecs <= 2048 ? 2 : 4;
+    plan.vecs = vecs <= 1024 ? 1 : vecs <= 2048 ? 2 : 8;
   } else {
-    // bf16, 8192 rows: hidden 4096 with 2 vectors 36.6 to 37.4 us, with 4 37.3; 8192 with 2 68.9,
-    // with 4 69.4, with 8 70.7; 16384 with 2 131.4, with 4 132.0, with 8 135.6.
-    plan.vecs = vecs <= 2048 ? 2 : 4;
+    // Up to 512 threads a row, so that several blocks on a multiprocessor hide each other's
+    // barriers; held to 32 registers so that more of them fit, 8192 took 77 us and 16384 163.
+    plan.vecs = vecs <= 448 ? 2 : vecs <= 2048 ? 4 : 8;
   }
   const int64_t threads = ceil_div(ceil_div(vecs, plan.cluster), plan.vecs);
   plan.threads_per_row = plan.block_threads = static_cast<int>(round_up(threads, kWarpSize));
@@ -145,8 +141,10 @@ void launch_forward(const RmsNormForwardArgs& args, const RowPlan& plan, cudaStr
         return launch_in_registers<X, W, kLlama, 1, RowSpan::kBlock>(args, plan, stream);
       case 2:
         return launch_in_registers<X, W, kLlama, 2, RowSpan::kBlock>(args, plan, stream);
-      default:
+      case 4:
         return launch_in_registers<X, W, kLlama, 4, RowSpan::kBlock>(args, plan, stream);
+      default:
+        return launch_in_registers<X, W, kLlama, 8, RowSpan::kBlock>(args, plan, stream);
     }
   });
 }
@@ -161,9 +159,9 @@ void rms_norm_forward_cuda(const RmsNormForwardArgs& args, cudaStream_t stream) 
   RmsNormForwardArgs effective = args;
   if (args.weight == nullptr) effective.offset = 0.0f;
   const cuda::Device& device = cuda::current_device();
-  // Past 4 vectors of 1024 threads, a cluster of blocks with 4 vectors a thread.
+  // Past 8 vectors of 512 threads, a cluster of blocks with 4 vectors a thread.
   const int64_t most_vecs =
-      device.compute_major >= 9 ? int64_t{cuda::kMaxCluster} * 4 * 512 : 4 * 1024;
+      device.compute_major >= 9 ? int64_t{cuda::kMaxCluster} * 4 * 512 : 8 * 512;
   const bool in_registers =
       args.hidden > 0 && args.hidden * element_size(args.x_type) <= 16 * most_vecs;
   if (in_registers && cuda::forward_is_aligned(effective)) {
