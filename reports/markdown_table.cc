@@ -38,8 +38,8 @@ std::vector<CaseRows> timed_cases(const std::vector<SpeedRecord>& records) {
 }
 
 std::string time_cell(const SpeedRecord* record) {
-  if (record == nullptr || !record->time_us)
-    return record ? std::string(to_string(record->status)) : "";
+  if (record == nullptr) return "";
+  if (!record->time_us) return std::string(to_string(record->status));
   std::string text = format_time_us(*record->time_us);
   if (record->roof_share) text += fmt::format(" ({})", format_share(*record->roof_share));
   return text;
@@ -105,8 +105,9 @@ std::string markdown_table(const Results& results) {
   std::string text = heading(results.environment);
   std::set<std::string> done;
   for (const CaseRows& rows : cases) {
-    if (done.insert(rows.op).second)
-      text += (done.size() > 1 ? "\n" : "") + table_of(rows.op, cases);
+    if (!done.insert(rows.op).second) continue;
+    if (done.size() > 1) text += "\n";
+    text += table_of(rows.op, cases);
   }
   return text + verdicts(results.speed);
 }

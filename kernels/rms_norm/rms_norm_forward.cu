@@ -33,9 +33,9 @@ constexpr int forward_max_threads(int vecs, RowSpan span) {
 }
 
 // With up to 2 vectors a thread 32 registers are enough, and 2048 threads fit on a multiprocessor:
-// 2048 takes 22.6 us, else 24.8; 3584 33.9, else 43.5. With 4 vectors the cap costs more than it
-// gives.
-constexpr int forward_min_blocks(int vecs) { return vecs <= 2 ? 2 : 1; }
+// 2048 takes 22.5 us, else 24.8; 3584 33.9, else 43.5. Wider rows are left to the compiler (0):
+// asked for one block, it takes so many registers that 16384 needs 205 us instead of 147.
+constexpr int forward_min_blocks(int vecs) { return vecs <= 2 ? 2 : 0; }
 
 template <typename X, typename W, bool kLlama, int kVecs, RowSpan kSpan>
 __global__ void __launch_bounds__(forward_max_threads(kVecs, kSpan), forward_min_blocks(kVecs))
