@@ -150,6 +150,7 @@ def tigon_operator(name, deps = [], cpu_deps = [], cuda_deps = []):
                 cuda,
                 "//kernels/core",
                 "//kernels/core:cpu",
+                "//kernels/core/testing:operator_testing",
                 "//reference/eager:" + name,
                 "//reference/eigen:" + name,
                 "@gtest//:gtest_main",

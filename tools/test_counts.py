@@ -4,7 +4,9 @@
     tools/test_counts.py EVENTS.json
 
 Prints two numbers, passed and failed. A target that fails without a failing case in its test.xml (a
-crash, a time-out), or that was not built or run, counts as one failure.
+crash, a time-out), or that was not built or run, counts as one failure. A target that ran no case at
+all counts as one too, unless it skipped them (tests that want a GPU); skipped cases are counted on
+stderr.
 """
 
 import json
@@ -14,16 +16,17 @@ import xml.etree.ElementTree
 
 
 def cases(path):
-    """(passed, failed) of one test.xml."""
-    passed = failed = 0
+    """(passed, failed, skipped) of one test.xml."""
+    passed = failed = skipped = 0
     for case in xml.etree.ElementTree.parse(path).iter("testcase"):
         if case.find("skipped") is not None or case.get("status") == "notrun":
+            skipped += 1
             continue
         if case.find("failure") is not None or case.find("error") is not None:
             failed += 1
         else:
             passed += 1
-    return passed, failed
+    return passed, failed, skipped
 
 
 def main(events_file):
@@ -40,17 +43,17 @@ def main(events_file):
                 key = identity["testResult"]
                 last[key["label"], key.get("run"), key.get("shard")] = event["testResult"]
 
-    passed = failed = 0
+    passed = failed = skipped = 0
     for (label, _, _), result in last.items():
-        good = bad = 0
+        good = bad = passed_over = 0
         for output in result.get("testActionOutput", []):
             if output["name"] == "test.xml" and output.get("uri", "").startswith("file://"):
                 try:
-                    good, bad = cases(urllib.parse.unquote(output["uri"][len("file://"):]))
+                    good, bad, passed_over = cases(urllib.parse.unquote(output["uri"][len("file://"):]))
                 except (OSError, xml.etree.ElementTree.ParseError):
                     pass  # killed before it could write its results
         if result["status"] == "PASSED":
-            if good == 0 and bad == 0:
+            if good == 0 and bad == 0 and passed_over == 0:
                 print(f"{label} passed without running a case", file=sys.stderr)
                 bad = 1
         elif bad == 0:
@@ -58,9 +61,12 @@ def main(events_file):
             bad = 1
         passed += good
         failed += bad
+        skipped += passed_over
     for label in sorted(wanted - {label for label, _, _ in last}):
         print(f"{label} was not run", file=sys.stderr)
         failed += 1
+    if skipped:
+        print(f"{skipped} cases were skipped", file=sys.stderr)
     print(passed, failed)
 
 

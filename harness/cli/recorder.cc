@@ -9,6 +9,7 @@
 
 #include "harness/console/format.h"
 #include "harness/environment/run_facts.h"
+#include "harness/worker/case_row.h"
 #include "harness/worker/request.h"
 
 namespace tigon::harness {
@@ -39,22 +40,12 @@ std::string signal_name(int signal) {
 // The one row of a case whose worker could not write it itself.
 SpeedRecord row_of_outcome(const CaseRequest& request, const std::string& device,
                            const Outcome& outcome) {
-  SpeedRecord record;
-  record.case_id = request.c.id();
-  record.op = request.c.op;
-  record.device = device;
-  record.implementation = implementation::kFused;
-  record.pass = request.timed ? pass::kStep : pass::kVerify;
+  SpeedRecord record = case_row(request, device);
   record.status = status_of(outcome);
   record.reason = outcome.reason;
   record.stage = outcome.last_stage;
   record.signal = signal_name(outcome.signal);
   record.stderr_tail = outcome.stderr_tail;
-  record.seed = request.seed;
-  record.reproduce = request.reproduce;
-  record.started_at = request.started_at;
-  record.binary_digest = request.binary_digest;
-  record.git_commit = request.git_commit;
   return record;
 }
 

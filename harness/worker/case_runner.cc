@@ -6,26 +6,11 @@
 #include <stdexcept>
 
 #include "harness/verify/verify.h"
+#include "harness/worker/case_row.h"
 #include "harness/worker/measure_case.h"
 
 namespace tigon::harness {
 namespace {
-
-SpeedRecord base_record(const CaseRequest& request, c10::Device device) {
-  SpeedRecord record;
-  record.case_id = request.c.id();
-  record.op = request.c.op;
-  record.device = device.str();
-  record.implementation = implementation::kFused;
-  // A timed case that gets no figures has one row, which stands for the whole step.
-  record.pass = request.timed ? pass::kStep : pass::kVerify;
-  record.seed = request.seed;
-  record.reproduce = request.reproduce;
-  record.started_at = request.started_at;
-  record.binary_digest = request.binary_digest;
-  record.git_commit = request.git_commit;
-  return record;
-}
 
 nlohmann::json to_json(const std::vector<RoofMeasurement>& measurements) {
   nlohmann::json json = nlohmann::json::array();
@@ -65,7 +50,7 @@ void CaseRunner::prepare_to_measure() {
 
 DoneReply CaseRunner::run(const CaseRequest& request, WorkerChannel& channel) {
   const c10::OptionalDeviceGuard guard(device_);
-  SpeedRecord base = base_record(request, device_);
+  SpeedRecord base = case_row(request, device_.str());
   std::string stage;
   const auto enter = [&](const char* name) { channel.stage(stage = name); };
   try {

@@ -6,7 +6,6 @@
 #include <ATen/ops/equal.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/ones.h>
-#include <ATen/ops/randn.h>
 #include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>
 #include <c10/core/InferenceMode.h>
@@ -20,26 +19,17 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/core/testing/operator_testing.h"
 #include "reference/eager/rms_norm.h"
 
 namespace tigon {
 namespace {
 
 using at::Tensor;
+using namespace operator_testing;  // NOLINT: the vocabulary of these tests
 using OptionalTensor = std::optional<Tensor>;
 
 constexpr double kEps = 1e-6;
-
-Tensor leaf(const Tensor& tensor) { return tensor.detach().requires_grad_(true); }
-
-Tensor random(at::IntArrayRef shape, at::ScalarType dtype = at::kFloat) {
-  return at::randn(shape).to(dtype);
-}
-
-std::vector<Tensor> grad(const Tensor& y, const std::vector<Tensor>& inputs, const Tensor& dy,
-                         bool retain_graph = false, bool create_graph = false) {
-  return torch::autograd::grad({y}, inputs, {dy}, retain_graph, create_graph);
-}
 
 // y, dx and dweight in double, from the composition of plain operations.
 std::vector<Tensor> truth(const Tensor& x, const OptionalTensor& weight, const Tensor& dy,
@@ -90,22 +80,6 @@ void expect_right(const Tensor& x_values, const OptionalTensor& weight_values, c
     const double terms = i == 0 ? terms_of_dx(x.detach(), want[0], dy) : 0;
     expect_close(gradients[i], want[i + 1], x.scalar_type(), terms);
   }
-}
-
-template <typename Call>
-std::string error_of(Call call) {
-  try {
-    call();
-  } catch (const std::exception& error) {
-    const std::string text = error.what();
-    return text.substr(0, text.find('\n'));
-  }
-  return "no error";
-}
-
-testing::AssertionResult mentions(const std::string& text, const std::string& part) {
-  if (text.find(part) != std::string::npos) return testing::AssertionSuccess();
-  return testing::AssertionFailure() << "\"" << text << "\" does not mention \"" << part << "\"";
 }
 
 TEST(RmsNorm, GivesKnownValues) {
@@ -241,8 +215,7 @@ TEST(RmsNorm, WorksUnderAutocast) {
   const Tensor x = leaf(random({3, 16}, at::kBFloat16)), weight = leaf(random({16}));
   const Tensor outside = rms_norm(x, weight).detach();
   const auto [y, wide] = [&] {
-    // What autocast does: its dispatch key comes before autograd's.
-    const c10::impl::IncludeDispatchKeyGuard autocast(c10::DispatchKey::AutocastCPU);
+    const CpuAutocast autocast;
     const Tensor y = rms_norm(x, weight);
     const Tensor wide = rms_norm(random({3, 16}), weight.detach().to(at::kBFloat16));
     return std::pair(y, wide);

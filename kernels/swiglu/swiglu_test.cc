@@ -17,23 +17,14 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/core/testing/operator_testing.h"
 #include "reference/eager/swiglu.h"
 
 namespace tigon {
 namespace {
 
 using at::Tensor;
-
-Tensor leaf(const Tensor& tensor) { return tensor.detach().requires_grad_(true); }
-
-Tensor random(at::IntArrayRef shape, at::ScalarType dtype = at::kFloat) {
-  return at::randn(shape).to(dtype);
-}
-
-std::vector<Tensor> grad(const Tensor& y, const std::vector<Tensor>& inputs, const Tensor& dy,
-                         bool retain_graph = false, bool create_graph = false) {
-  return torch::autograd::grad({y}, inputs, {dy}, retain_graph, create_graph);
-}
+using namespace operator_testing;  // NOLINT: the vocabulary of these tests
 
 // y, da and db in double, from the composition of plain operations.
 std::vector<Tensor> truth(const Tensor& a, const Tensor& b, const Tensor& dy) {
@@ -67,22 +58,6 @@ void expect_right(const Tensor& a_values, const Tensor& b_values, const Tensor& 
     EXPECT_EQ(gradients[i].scalar_type(), a.scalar_type());
     expect_close(gradients[i], want[i + 1], a.scalar_type());
   }
-}
-
-template <typename Call>
-std::string error_of(Call call) {
-  try {
-    call();
-  } catch (const std::exception& error) {
-    const std::string text = error.what();
-    return text.substr(0, text.find('\n'));
-  }
-  return "no error";
-}
-
-testing::AssertionResult mentions(const std::string& text, const std::string& part) {
-  if (text.find(part) != std::string::npos) return testing::AssertionSuccess();
-  return testing::AssertionFailure() << "\"" << text << "\" does not mention \"" << part << "\"";
 }
 
 TEST(Swiglu, IsRightInEveryDtypeAndShape) {
@@ -178,8 +153,7 @@ TEST(Swiglu, WidensUnderAutocast) {
   EXPECT_EQ(error_of([&] { swiglu(a, b); }),
             "swiglu: b has dtype Float, expected BFloat16 (the dtype of a)");
   const auto [y, narrow] = [&] {
-    // What autocast does: its dispatch key comes before autograd's.
-    const c10::impl::IncludeDispatchKeyGuard autocast(c10::DispatchKey::AutocastCPU);
+    const CpuAutocast autocast;
     const Tensor y = swiglu(a, b);
     const Tensor narrow = swiglu(a, a);
     return std::pair(y, narrow);
