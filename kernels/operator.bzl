@@ -65,7 +65,8 @@ def tigon_operator(name, deps = [], cpu_deps = [], cuda_deps = []):
     """The targets of kernels/<name>/, by the names of its files; a file that is absent is left out.
 
     :<name>          <name>.h and <name>.cc with its kernels: registers the operator (alwayslink);
-                     its in-place form is <name>_inplace.cc
+                     its in-place form is <name>_inplace.cc, and what the two share of
+                     the backward <name>_backward.h
     :<name>_kernels  <name>_kernels.h, free of any framework
     :<name>_cpu      <name>_cpu*.cc; <name>_cpu_impl.cc and <name>_cpu_*_impl.cc are compiled once for
                      each CPU capability
@@ -107,7 +108,10 @@ def tigon_operator(name, deps = [], cpu_deps = [], cuda_deps = []):
     )
     native.cc_library(
         name = name,
-        srcs = [name + ".cc"] + native.glob(["%s_inplace.cc" % name], allow_empty = True),
+        srcs = [name + ".cc"] + native.glob(
+            ["%s_inplace.cc" % name, "%s_backward.h" % name],
+            allow_empty = True,
+        ),
         hdrs = [name + ".h"],
         deps = [kernels, cpu, cuda, "//kernels/core", "@libtorch"] + deps,
         alwayslink = 1,

@@ -14,6 +14,7 @@
 #include "kernels/core/operator_handle.h"
 #include "kernels/core/rows.h"
 #include "kernels/core/stream.h"
+#include "kernels/swiglu/swiglu_backward.h"
 #include "kernels/swiglu/swiglu_kernels.h"
 
 namespace tigon {
@@ -59,9 +60,10 @@ Tensor forward(const Tensor& a, const Tensor& b) {
   return y;
 }
 
-// da may be dy itself; da and db are contiguous, or undefined where not wanted.
-void backward_into(const Tensor& da, const Tensor& db, const Tensor& dy, const Tensor& a,
-                   const Tensor& b) {
+}  // namespace
+
+void swiglu_backward_into(const Tensor& da, const Tensor& db, const Tensor& dy, const Tensor& a,
+                          const Tensor& b) {
   const Rows dyr = as_rows(dy);
   const Rows ar = as_rows(a);
   const Rows br = as_rows(b);
@@ -69,17 +71,25 @@ void backward_into(const Tensor& da, const Tensor& db, const Tensor& dy, const T
   args.dy = dyr.data();
   args.a = ar.data();
   args.b = br.data();
-  args.da = da.defined() ? da.mutable_data_ptr() : nullptr;
-  args.db = db.defined() ? db.mutable_data_ptr() : nullptr;
   args.rows = ar.rows;
   args.cols = ar.width;
   args.dy_row_stride = dyr.stride;
   args.a_row_stride = ar.stride;
   args.b_row_stride = br.stride;
   args.da_row_stride = args.db_row_stride = ar.width;
+  if (da.defined()) {
+    args.da = da.mutable_data_ptr();
+    args.da_row_stride = as_rows(da).stride;
+  }
+  if (db.defined()) {
+    args.db = db.mutable_data_ptr();
+    args.db_row_stride = as_rows(db).stride;
+  }
   args.type = kernel_type(a.scalar_type());
   launch(a, swiglu_backward_cpu, swiglu_backward_cuda, args);
 }
+
+namespace {
 
 std::tuple<Tensor, Tensor> allocate_gradients(const Tensor& a, const Tensor& b, Mask wanted) {
   return {wanted[0] ? contiguous_like(a) : Tensor(), wanted[1] ? contiguous_like(b) : Tensor()};
@@ -89,7 +99,7 @@ std::tuple<Tensor, Tensor> backward(const Tensor& dy, const Tensor& a, const Ten
                                     Mask wanted) {
   check_backward(dy, a, b);
   auto gradients = allocate_gradients(a, b, wanted);
-  backward_into(std::get<0>(gradients), std::get<1>(gradients), dy, a, b);
+  swiglu_backward_into(std::get<0>(gradients), std::get<1>(gradients), dy, a, b);
   return gradients;
 }
 
@@ -99,7 +109,7 @@ Tensor backward_(Tensor& dy, const Tensor& a, const Tensor& b, bool wants_db) {
   TORCH_CHECK(dy.is_contiguous(), kOp, ": dy has strides ", dy.strides(),
               ", expected a contiguous tensor (the gradient takes its place)");
   Tensor db = wants_db ? contiguous_like(b) : Tensor();
-  backward_into(dy, db, dy, a, b);
+  swiglu_backward_into(dy, db, dy, a, b);
   return db;
 }
 

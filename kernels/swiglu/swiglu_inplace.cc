@@ -8,9 +8,8 @@
 #include "kernels/core/checks.h"
 #include "kernels/core/operator_handle.h"
 #include "kernels/core/rows.h"
-#include "kernels/core/stream.h"
 #include "kernels/swiglu/swiglu.h"
-#include "kernels/swiglu/swiglu_kernels.h"
+#include "kernels/swiglu/swiglu_backward.h"
 
 namespace tigon {
 namespace {
@@ -28,27 +27,6 @@ void check_writable(const char* name, const Tensor& tensor) {
       " has strides ", tensor.strides(),
       ", expected rows that are adjacent in themselves and do not overlap (the gradient takes"
       " their place)");
-}
-
-// da in a's storage, db in b's.
-void backward_inplace(const Tensor& dy, Tensor& a, Tensor& b) {
-  check_same(kOp, "dy", dy, "a", a);
-  const Rows dyr = as_rows(dy);
-  const Rows ar = as_rows(a);
-  const Rows br = as_rows(b);
-  SwigluBackwardArgs args{};
-  args.dy = dyr.data();
-  args.a = ar.data();
-  args.b = br.data();
-  args.da = a.mutable_data_ptr();
-  args.db = b.mutable_data_ptr();
-  args.rows = ar.rows;
-  args.cols = ar.width;
-  args.dy_row_stride = dyr.stride;
-  args.a_row_stride = args.da_row_stride = ar.stride;
-  args.b_row_stride = args.db_row_stride = br.stride;
-  args.type = kernel_type(a.scalar_type());
-  launch(a, swiglu_backward_cpu, swiglu_backward_cuda, args);
 }
 
 Tensor forward(const Tensor& a, const Tensor& b) {
@@ -78,8 +56,9 @@ struct SwigluInplaceBackward final : torch::autograd::Node {
                 ": backward was called before; its gradients have taken the places of a and b");
     Tensor da = a.unpack().detach();
     Tensor db = b.unpack().detach();
+    check_same(kOp, "dy", dy, "a", da);
     consumed = true;
-    backward_inplace(dy, da, db);
+    swiglu_backward_into(da, db, dy, da, db);
     // Whoever saved a or b after the forward is told that they are gone.
     da.unsafeGetTensorImpl()->bump_version();
     db.unsafeGetTensorImpl()->bump_version();
