@@ -141,16 +141,9 @@ void launch_forward(const RmsNormForwardArgs& args, const RowPlan& plan, cudaStr
     if (plan.span == RowSpan::kLanes) {
       return launch_in_registers<X, W, kLlama, 2, RowSpan::kLanes>(args, plan, stream);
     }
-    switch (plan.vecs) {
-      case 1:
-        return launch_in_registers<X, W, kLlama, 1, RowSpan::kBlock>(args, plan, stream);
-      case 2:
-        return launch_in_registers<X, W, kLlama, 2, RowSpan::kBlock>(args, plan, stream);
-      case 4:
-        return launch_in_registers<X, W, kLlama, 4, RowSpan::kBlock>(args, plan, stream);
-      default:
-        return launch_in_registers<X, W, kLlama, 8, RowSpan::kBlock>(args, plan, stream);
-    }
+    dispatch_vecs(plan.vecs, [&](auto vecs) {
+      launch_in_registers<X, W, kLlama, decltype(vecs)::value, RowSpan::kBlock>(args, plan, stream);
+    });
   });
 }
 
