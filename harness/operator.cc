@@ -25,6 +25,13 @@ const at::Tensor& Inputs::operator[](std::string_view name) const {
   throw std::out_of_range(fmt::format("no input \"{}\"; the case has {}", name, known));
 }
 
+const Operator& find_operator(const std::vector<Operator>& operators, std::string_view name) {
+  for (const Operator& op : operators) {
+    if (op.name == name) return op;
+  }
+  throw std::invalid_argument(fmt::format("no operator \"{}\"", name));
+}
+
 std::optional<at::Tensor> Inputs::optional(std::string_view name) const {
   const Input* input = find(inputs_, name);
   return input ? std::optional(input->tensor) : std::nullopt;

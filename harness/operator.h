@@ -109,6 +109,11 @@ struct Operator {
 
   std::function<Cost(const Case&)> cost;
   std::function<Claims(const Case&)> claims;
+
+  bool offers_library(const Case& c) const { return library && has_library && has_library(c); }
 };
+
+// Throws std::invalid_argument for a name that is not among them.
+const Operator& find_operator(const std::vector<Operator>& operators, std::string_view name);
 
 }  // namespace tigon::harness

@@ -22,7 +22,7 @@ ExitCode list_cases(const Call& call) {
       timed += job.planned.timed ? 1 : 0;
       if (call.options.benchmark.list_tests) {
         const Operator& op = find_operator(call.operators, c.op);
-        for (const std::string& name : benchmark_names(c, op.has_library && op.has_library(c))) {
+        for (const std::string& name : benchmark_names(c, op.offers_library(c))) {
           if (matches_benchmark_filter(call.options.benchmark, name)) fmt::print("{}\n", name);
         }
         continue;

@@ -26,8 +26,7 @@ double verify_seconds(const Operator& op, const Case& c, DeviceKind kind) {
 }
 
 bool has_benchmark(const GoogleBenchmarkFlags& flags, const Operator& op, const Case& c) {
-  const bool library = op.has_library && op.has_library(c);
-  const std::vector<std::string> names = benchmark_names(c, library);
+  const std::vector<std::string> names = benchmark_names(c, op.offers_library(c));
   return std::ranges::any_of(
       names, [&](const std::string& name) { return matches_benchmark_filter(flags, name); });
 }
@@ -87,13 +86,6 @@ double preset_budget_s(Preset preset) {
       return 3600;
   }
   throw std::logic_error("unknown preset");
-}
-
-const Operator& find_operator(const std::vector<Operator>& operators, std::string_view name) {
-  for (const Operator& op : operators) {
-    if (op.name == name) return op;
-  }
-  throw std::invalid_argument(fmt::format("no operator \"{}\"", name));
 }
 
 std::vector<DeviceJobs> make_plan(const Options& options, const std::vector<Operator>& operators,

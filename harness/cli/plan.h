@@ -31,8 +31,6 @@ double preset_budget_s(Preset preset);
 std::vector<DeviceJobs> make_plan(const Options& options, const std::vector<Operator>& operators,
                                   const std::vector<ChosenDevice>& devices);
 
-const Operator& find_operator(const std::vector<Operator>& operators, std::string_view name);
-
 // The command that runs one case again.
 std::string reproduce_command(std::string_view suite, const Options& options,
                               const std::string& case_id, const std::string& device);

@@ -59,7 +59,7 @@ Program eager_program(const Operator& op, const Case& c, const Inputs& inputs) {
 }
 
 std::optional<Program> library_program(const Operator& op, const Case& c, const Inputs& inputs) {
-  if (!op.library || !op.has_library || !op.has_library(c)) return std::nullopt;
+  if (!op.offers_library(c)) return std::nullopt;
   return Program("library", c, inputs, op.library);
 }
 

@@ -35,13 +35,6 @@ DoneReply done(Status status, const std::string& reason) {
 CaseRunner::CaseRunner(const std::vector<Operator>& operators, c10::Device device)
     : operators_(operators), device_(device) {}
 
-const Operator& CaseRunner::find(const std::string& name) const {
-  for (const Operator& op : operators_) {
-    if (op.name == name) return op;
-  }
-  throw std::invalid_argument(fmt::format("no operator \"{}\"", name));
-}
-
 void CaseRunner::prepare_to_measure() {
   if (clock_) return;
   clock_ = make_clock(device_);
@@ -54,7 +47,7 @@ DoneReply CaseRunner::run(const CaseRequest& request, WorkerChannel& channel) {
   std::string stage;
   const auto enter = [&](const char* name) { channel.stage(stage = name); };
   try {
-    const Operator& op = find(request.c.op);
+    const Operator& op = find_operator(operators_, request.c.op);
     enter("inputs");
     const PreparedCase prepared = prepare(op, request.c, device_, request.seed);
     enter("reference");
@@ -99,7 +92,7 @@ DoneReply CaseRunner::run(const CaseRequest& request, WorkerChannel& channel) {
 
 DoneReply CaseRunner::run_mutant(const MutantRequest& request, WorkerChannel& channel) {
   const c10::OptionalDeviceGuard guard(device_);
-  const Operator& op = find(request.op);
+  const Operator& op = find_operator(operators_, request.op);
   const Program::Forward mutant = dispatcher_forward(op, request.mutant);
   for (const Case& c : request.cases) {
     channel.stage(c.id());

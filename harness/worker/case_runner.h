@@ -28,7 +28,6 @@ class CaseRunner {
   DoneReply run_mutant(const MutantRequest& request, WorkerChannel& channel);
 
  private:
-  const Operator& find(const std::string& name) const;
   void prepare_to_measure();
 
   const std::vector<Operator>& operators_;
